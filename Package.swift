@@ -297,7 +297,7 @@ let package = Package(
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
         .testTarget(
-            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "Seed", "VectorKit", "Waiting"],
+            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "Seed", "VectorKit"],
             swiftSettings: strict),
         .testTarget(
             name: "PushcryptDeveloperToolsTests",

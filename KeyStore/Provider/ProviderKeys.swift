@@ -44,17 +44,30 @@ extension SQLiteKeyStore {
         _ key: ProviderKey, named name: String = defaultName, topic: Topic, expires: Interval? = nil,
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
+        let signingKey = SigningKey()
+        let credential = try withTrustErrors { () throws(TrustError) in
+            let certificate = try UnsignedCertificate(
+                CertificatePlan(offlineAt: now, expires: expires), for: signingKey.publicKey,
+                provider: key.publicKey, topic: topic
+            ).signed(by: key)
+            return try SigningCredential(signingKey, certificate, by: key.publicKey)
+        }
+        return try addOfflineProviderKey(signing: credential, named: name, topic: topic, at: now)
+    }
+
+    /// Adds a provider key whose secret stays elsewhere, with the signing key that it has certified.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`; `badCertificateSignature`, `weakKey`.
+    package func addOfflineProviderKey(
+        signing credential: SigningCredential, named name: String = defaultName, topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
         try StoreName.check(name, "the name of a provider key")
+        try withTrustErrors { () throws(TrustError) in
+            try credential.certificate.check(for: credential.provider, topic: topic)
+        }
         return try write { (store) throws(KeyStoreError) in
-            var row = try store.newProviderKeyRow(key.publicKey, name: name, topic: topic, at: now)
-            let signingKey = SigningKey()
-            let certificate = try withTrustErrors { () throws(TrustError) in
-                try UnsignedCertificate(
-                    CertificatePlan(offlineAt: now, expires: expires), for: signingKey.publicKey,
-                    provider: key.publicKey, topic: topic
-                ).signed(by: key)
-            }
-            row.sign(with: signingKey, certificate, topic: topic, since: now, keys)
+            var row = try store.newProviderKeyRow(credential.provider, name: name, topic: topic, at: now)
+            row.sign(with: credential.key, credential.certificate, topic: topic, since: now, keys)
             return try store.add(row)
         }
     }

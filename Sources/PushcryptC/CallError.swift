@@ -36,7 +36,6 @@ struct CallError: Error {
         let result =
             switch error.code {
             case .invalidPlaceholder, .invalidTime, .invalidRequest, .pushTypeNotSealable: PUSHCRYPT_MISUSE
-            case .signingFailed: PUSHCRYPT_FAILED
             default: PUSHCRYPT_REFUSED
             }
         self.init(result, "\(error.code): \(error)")

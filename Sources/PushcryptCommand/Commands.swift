@@ -81,7 +81,7 @@ extension CommandTable {
             .init(
                 name: "signer",
                 help:
-                    "a program at a Unix socket that has a secret key and signs for 'seal --signer' or 'key rotate --provider-signer'"
+                    "a program that has a provider key, mostly in a key service, and signs certificates: '--provider-signer'"
             ),
             .init(
                 name: "bucket", help: "one of a few sizes that sealed messages have, so that their length tells little"),

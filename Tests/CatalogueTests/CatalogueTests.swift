@@ -25,7 +25,7 @@ import Testing
 
     // MARK: Provider
 
-    @Test func aWorkerSendsPutsBackAndGivesUp() throws {
+    @Test func aWorkerSendsOrGivesUp() throws {
         let phone = DeviceKey()
         let worker = Worker(sealer: Sealer(provider: ProviderKey(), topic: try Topic("com.example.app")))
         let device = Device(id: "phone1", key: phone.publicKey)
@@ -43,15 +43,6 @@ import Testing
             throw Unexpected()
         }
         #expect(error.code == .missingAPS)
-
-        let signer = TiredSigner()
-        let tired = Worker(
-            sealer: Sealer(signer: try .connect(to: signer), topic: try Topic("com.example.app")))
-        signer.isTired = true
-        guard case .retry(let reason) = tired.step(for: payload.utf8, row: "19", to: device, at: now) else {
-            throw Unexpected()
-        }
-        #expect(reason.code == .signerTimedOut)
     }
 
     @Test func aPictureIsOpenedByItsReference() throws {
@@ -64,23 +55,6 @@ import Testing
         try opener.finish(into: &plain)
         #expect(plain == picture)
         #expect(sealed.reference.name == "table.jpg")
-    }
-
-    @Test func aQueueIsSealedInOrderAndSaysWhatWasRefused() async throws {
-        let phone = DeviceKey()
-        let orders = AsyncStream<Order> { continuation in
-            for receipt in 0..<50 {
-                let payload = ContiguousArray((receipt == 7 ? "[]" : payload).utf8)
-                let token = "token\(receipt)"
-                continuation.yield(Order(receipt: receipt, token: token, device: phone.publicKey, payload: payload))
-            }
-            continuation.finish()
-        }
-        let sealer = Sealer(provider: ProviderKey(), topic: try Topic("com.example.app"))
-        var tokens: [String] = []
-        let refused = try await work(through: orders, by: sealer, at: now) { _, token in tokens.append(token) }
-        #expect(refused == [7: .malformedPayload])
-        #expect(tokens == (0..<50).filter { $0 != 7 }.map { "token\($0)" })
     }
 
     // MARK: Key rotation
@@ -156,15 +130,3 @@ import Testing
 }
 
 private struct Unexpected: Error {}
-
-/// Signs a limited number of times.
-private final class TiredSigner: MessageSigner, @unchecked Sendable {
-    private let key = ProviderKey()
-    var isTired = false
-    var publicKey: ContiguousArray<UInt8> { key.publicKey.bytes }
-
-    func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>] {
-        guard !isTired else { throw SigningError(.signerTimedOut, "the signer did not answer") }
-        return messages.map { key.signature(of: $0.span) }
-    }
-}

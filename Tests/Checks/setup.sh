@@ -91,7 +91,7 @@ add_missing() {
         # The tests of attachments download from a server in Python.
         need python3 command -v python3
         need openssl command -v openssl
-        # A signer in Python simulates a key service.
+        # Its keys come in, and it reads what goes out.
         need python3-cryptography has_cryptography
         ;;
     send)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import PushcryptCommand
@@ -49,5 +50,31 @@ import Testing
     @Test("A program that is not there is said to be not there")
     func absent() {
         #expect(throws: SystemError.notFound) { try ChildProcess.run("no-such-program", [], limit: 1) }
+    }
+
+    @Test("A program that takes too long is killed, even if it has closed its streams")
+    func late() throws {
+        for script in ["exec sleep 600", "exec sleep 600 >&- 2>&-"] {
+            let result = try ChildProcess.run("sh", ["-c", script], limit: 100, timeout: 200)
+            #expect(result.isLate && result.exit == nil)
+        }
+    }
+
+    @Test("A program that it leaves behind with its streams is not waited for")
+    func leftBehind() throws {
+        let result = try ChildProcess.run("sh", ["-c", "sleep 600 & echo $!; exit 3"], limit: 100)
+        #expect(result.exit == 3 && !result.isLate)
+        let id = try #require(Int32(String(decoding: result.output.dropLast(), as: UTF8.self)))
+        #expect(kill(id, SIGKILL) == 0)
+    }
+
+    @Test("It inherits no file that this process has inherited")
+    func inherited() throws {
+        // As a shell opens a file for a program, without close-on-exec.
+        let number = dup(0)
+        defer { close(number) }
+        let result = try run("ls /dev/fd/; ls /dev/fd/\(number)")
+        #expect(result.exit != 0)
+        #expect(!String(decoding: result.output, as: UTF8.self).split(separator: "\n").contains("\(number)"))
     }
 }

@@ -8,9 +8,9 @@ import Testing
     @Test(
         "A line that may succeed later, alone or once the set-up is right, is 1",
         arguments: [
-            "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
-            "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
-            "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "wrong-passphrase",
+            "store-busy", "disk-full", "input-output", "overflow-failed", "changed-file", "store-missing",
+            "newer-version", "older-version", "store-locked", "unsafe-store-file", "store-key-missing",
+            "wrong-passphrase",
             "passphrase-needed", "provider-offline",
         ])
     func later(code: String) {

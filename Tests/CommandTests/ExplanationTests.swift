@@ -21,7 +21,6 @@ import Testing
         (.lint, PayloadLint.Code.allCases.map(\.description)),
         (.batches, LineError.Code.allCases.map(\.description)),
         (.sending, SendCode.allCases.map(\.description)),
-        (.signing, SigningError.Code.allCases.map(\.description)),
         (.keys, KeyError.Code.allCases.map(\.description)),
         (.trust, TrustError.Code.allCases.map(\.description)),
         (.store, KeyStoreError.Code.allCases.map(\.description)),

@@ -60,8 +60,8 @@ import Testing
             #expect(!names.isEmpty, "\(block.place): no source below Tests has these lines")
             quoted.formUnion(names)
         }
-        // What no document shows any more goes, but for what the examples call, and a file to copy as a whole.
-        let helpers = ["AddressBook", "KeyServiceSigner", "Old", "Server", "Vendor"].map { "/\($0).swift" }
+        // What no document shows any more goes, but for what the examples call.
+        let helpers = ["AddressBook", "Old", "Server", "Vendor"].map { "/\($0).swift" }
         for name in sources.keys.sorted()
         where name.contains("/Examples/") && !helpers.contains(where: { name.hasSuffix($0) }) {
             #expect(quoted.contains(name), "no document quotes \(name)")

@@ -85,77 +85,37 @@ import Testing
         #expect(try opened(push) == payload)
     }
 
-    @Test func aQueueIsAnsweredInOrder() async throws {
-        try await answerQueue(with: Sealer(provider: provider, topic: topic), count: 500)
+    /// What became of the messages of a queue.
+    private actor Log {
+        private(set) var sent: Set<Data> = []
+        private(set) var refused: [Int: SealError.Code] = [:]
+        private(set) var receipts: [Int] = []
+
+        func send(_ payload: Data) { sent.insert(payload) }
+        func refuse(_ receipt: Int, _ code: SealError.Code) { refused[receipt] = code }
+        func acknowledge(_ receipt: Int) { receipts.append(receipt) }
     }
 
-    /// A service that takes 10 ms per signature, any number at the same time.
-    private struct SlowService: KeyService {
-        let key: ProviderKey
-
-        func sign(_ message: Data) async throws -> Data {
-            try await Task.sleep(nanoseconds: 10_000_000)
-            let message = ContiguousArray(message)
-            return Data(key.signature(of: message.span))
-        }
-    }
-
-    @Test func aKeyServiceSignsWhatAQueueGives() async throws {
-        let signer = KeyServiceSigner(publicKey: provider.publicKey.bytes, service: SlowService(key: provider))
-        let sealer = Sealer(signer: try await .connect(to: signer), topic: topic)
-        try await answerQueue(with: sealer, count: 500)
-    }
-
-    @Test func aKeyServiceThatFailsIsAnErrorOfEachMessage() async throws {
-        struct Broken: KeyService {
-            struct Failure: Error {}
-
-            let key: ProviderKey
-
-            func sign(_ message: Data) async throws -> Data {
-                // The sealer is created, and nothing after it.
-                guard message.count < 100 else { throw Failure() }
-                let message = ContiguousArray(message)
-                return Data(key.signature(of: message.span))
-            }
-        }
-        let signer = KeyServiceSigner(publicKey: provider.publicKey.bytes, service: Broken(key: provider))
-        let sealer = Sealer(signer: try await .connect(to: signer), topic: topic)
-        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        let results = await sealer.seal((0..<3).map { Sealer.Message(Self.payload("\($0)"), to: phone.key, at: now) })
-        for result in results {
-            guard case .failure(let error) = result else {
-                Issue.record("sealed without a signature")
-                continue
-            }
-            #expect(error.code == .signingFailed && error.signing?.code == .signerRefused)
-        }
-    }
-
-    /// Every message is sent, except a refused one, and every receipt is returned in order.
-    private func answerQueue(with sealer: Sealer, count: Int) async throws {
-        let phone = phone
+    /// Every message is sent, except a refused one, and every receipt is returned.
+    @Test(arguments: [1, 2, 32]) func aQueueIsAnswered(_ width: Int) async throws {
+        let (phone, log) = (phone, Log())
         let queue = AsyncStream { continuation in
-            for receipt in 0..<count {
+            for receipt in 0..<500 {
                 let payload = receipt == 77 ? Data("{}".utf8) : Self.payload("message \(receipt)")
                 continuation.yield(Delivery(receipt: receipt, phone: phone, payload: payload))
             }
             continuation.finish()
         }
-        var sent: [Data] = []
-        var refused: [SealError.Code] = []
-        var receipts: [Int] = []
-        try await work(queue, sealer) { request, phone in
+        try await work(queue, Sealer(provider: provider, topic: topic), width: width) { request, phone in
             #expect(phone.token == "00ff" && request.pushType == .alert)
-            sent.append(try opened(request.payload))
+            await log.send(try opened(request.payload))
         } failed: { delivery, error in
-            #expect(delivery.receipt == 77)
-            refused.append(error.code)
-        } acknowledge: {
-            receipts.append($0)
+            await log.refuse(delivery.receipt, error.code)
+        } acknowledge: { receipt in
+            await log.acknowledge(receipt)
         }
-        #expect(receipts == Array(0..<count))
-        #expect(refused == [.missingAPS])
-        #expect(sent == (0..<count).filter { $0 != 77 }.map { Self.payload("message \($0)") })
+        #expect(await log.receipts.sorted() == Array(0..<500))
+        #expect(await log.refused == [77: .missingAPS])
+        #expect(await log.sent == Set((0..<500).filter { $0 != 77 }.map { Self.payload("message \($0)") }))
     }
 }

@@ -32,6 +32,30 @@ struct OfflineKeyTests {
         if kind == .disk { #expect(try !home.scratch.bytes().contains(key.seed)) }
     }
 
+    /// The provider key may be in a hardware module, and certify there.
+    @Test func aKeyElsewhereComesInByWhatItHasCertified() throws {
+        let store = try Home(.memory).store
+        let signingKey = SigningKey()
+        func credential(by provider: ProviderKey, for topic: Topic) throws -> SigningCredential {
+            let certificate = try UnsignedCertificate(
+                CertificatePlan(offlineAt: start), for: signingKey.publicKey, provider: provider.publicKey, topic: topic
+            ).signed(by: provider)
+            return try SigningCredential(signingKey, certificate, by: key.publicKey)
+        }
+        for wrong in [
+            try credential(by: ProviderKey(), for: .app), try credential(by: key, for: Topic("com.example.other")),
+        ] {
+            #expect(
+                code { try store.addOfflineProviderKey(signing: wrong, topic: .app, at: start) }
+                    == .badCertificateSignature)
+        }
+        #expect(try store.providerKeys().isEmpty)
+        let right = try credential(by: key, for: .app)
+        let record = try store.addOfflineProviderKey(signing: right, topic: .app, at: start)
+        #expect(record.isOffline && record.publicKey == key.publicKey && record.certificate == right.certificate)
+        #expect(try store.signer().publicKey == signingKey.publicKey.bytes)
+    }
+
     @Test func aKeyTakenOfflineIsInNoneOfTheFiles() throws {
         let home = try Home()
         _ = try home.store.importProviderKey(key, topic: .app, at: start)

@@ -59,10 +59,10 @@ import Testing
         let message = EnvelopeSealer.Message(
             pushClass: try PushType(vector.pushType).pushClass, sentAt: Timestamp(milliseconds: vector.sentAt),
             timeToLive: vector.ttl, id: vector.callerID.map(MessageID.init(callerName:)))
-        let prepared = try sealer.envelopes.prepare(
+        return try sealer.envelopes.seal(
             vector.body.bytes.span, message, to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
-            bucket: vector.inner.bytes.count, randomness: randomness(vector))
-        return try prepared.finish(signature: vector.signature.bytes)
+            bucket: vector.inner.bytes.count, randomness: randomness(vector)
+        ).0
     }
 
     private func clearPart(of sealed: SealedPayload) throws -> String {
@@ -122,7 +122,6 @@ import Testing
         #expect(Bytes(inner[99..<99 + vector.body.bytes.count]) == vector.body.bytes)
     }
 
-    /// The sealer of a vector, whose key may be in a service.
     private func sealer(_ vector: Vector) throws -> Sealer {
         let key = try ProviderKey(seed: vector.providerSeed.bytes.span)
         let topic = try Topic(vector.topic)
@@ -142,19 +141,7 @@ import Testing
                 signingKey, Certificate(bytes: certificate.bytes.span), by: key.publicKey)
             return try EnvelopeSigner(credential, for: topic)
         }
-        guard let signature = vector.hedgeSignature?.bytes else {
-            return Sealer(signer: signer ?? EnvelopeSigner(key), topic: topic, placeholder: placeholder)
-        }
-        let label = Bytes("pushcrypt/1 hedge seed\0".utf8)
-        guard let certificate = signer?.certificate, let seed = vector.signingSeed?.bytes else {
-            #expect(key.signature(of: label.span) == signature)
-            return Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic, placeholder: placeholder)
-        }
-        let service = SigningKeyService(key: try SigningKey(seed: seed.span))
-        #expect(service.sign([label]) == [signature])
-        let connected = try EnvelopeSigner.connect(
-            to: service, provider: key.publicKey, certificate: certificate, for: topic)
-        return Sealer(signer: connected, topic: topic, placeholder: placeholder)
+        return Sealer(signer: signer ?? EnvelopeSigner(key), topic: topic, placeholder: placeholder)
     }
 
     private func randomness(_ vector: Vector) -> EnvelopeSealer.Randomness {

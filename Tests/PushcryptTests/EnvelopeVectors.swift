@@ -28,7 +28,6 @@ struct EnvelopeVectors: Codable {
         let ttl: UInt32
         let kind: UInt8
         let body: Hex
-        let hedgeSignature: Hex?
         let hedgeKey: Hex
         let rMessageID: Hex?
         let callerID: String?

@@ -77,17 +77,4 @@ import Testing
             #expect(throws: SealError.self) { try Self.seal(alertPayload(count: 2000), placeholder: placeholder) })
         #expect(tooWide.code == .pushTooLarge)
     }
-
-    @Test func manyMessagesAreShortenedEachForItself() throws {
-        let fixture = try FormatFixture()
-        var options = Sealer.Options()
-        options.fitting = [.body]
-        let results = Sealer(provider: fixture.provider, topic: fixture.topic).seal(
-            [100, 3000, 3001].map { count in
-                Sealer.Message(
-                    alertPayload(count: count).utf8, to: fixture.device.publicKey, at: FormatFixture.now,
-                    options: options)
-            })
-        #expect(try results.map { try $0.get().shortened } == [[:], [.body: 407], [.body: 408]])
-    }
 }

@@ -9,7 +9,6 @@ struct RequestVectors: Codable {
         let name: String
         let topic: String
         let signingSeed: Hex
-        let hedgeSignature: Hex?
         let devicePublic: Hex
         let device: String?
         let callerID: String
@@ -56,10 +55,7 @@ struct RequestVectors: Codable {
     func aCollapseIDIsOneOfTheVectors(_ vector: RequestVectors.Collapse) throws {
         let key = try ProviderKey(seed: vector.signingSeed.bytes.span)
         let topic = try Topic(vector.topic)
-        let sealer =
-            vector.hedgeSignature == nil
-            ? Sealer(provider: key, topic: topic)
-            : Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic)
+        let sealer = Sealer(provider: key, topic: topic)
         var options = Sealer.Options()
         options.messageName = vector.callerID
         let sealed = try sealer.seal(

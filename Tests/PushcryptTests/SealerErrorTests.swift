@@ -112,17 +112,6 @@ import Testing
             _ = try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
                 alertPayload("zebra").utf8, to: zero, at: FormatFixture.now)
         },
-        Refusal(code: .signingFailed, says: ["signer-refused: ", "no permission to sign"]) {
-            let fixture = try FormatFixture()
-            let service = SigningService(key: fixture.provider) { (key, messages) throws(SigningError) in
-                guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else {
-                    return SigningService.sign(key, messages)
-                }
-                throw SigningError(.signerRefused, "no permission to sign")
-            }
-            _ = try Sealer(signer: .connect(to: service), topic: fixture.topic).seal(
-                alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now)
-        },
     ]
 
     @Test(arguments: refusals) func aRefusalNamesThePlaceAndNothingOfThePayload(_ refusal: Refusal) throws {
@@ -143,11 +132,6 @@ import Testing
                 "malformed-payload", "missing-aps", "invalid-field", "nothing-to-show", "reserved-key",
                 "too-many-attachments", "payload-too-large", "push-too-large", "push-type-not-sealable",
                 "invalid-placeholder", "invalid-time", "invalid-request", "unusable-key", "unsupported-suite",
-                "signing-failed",
-            ])
-        #expect(
-            SigningError.Code.allCases.map(\.description) == [
-                "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature",
             ])
     }
 

@@ -116,42 +116,6 @@
             #expect(memory.longestRun(of: pattern, at: address) < 4)
         }
 
-        /// Notes where the signatures lie that it gives: in blocks of a size that nobody else asks the heap for.
-        private final class Service: MessageSigner, @unchecked Sendable {
-            // One thread asks.
-            private(set) var addresses: [UInt] = []
-            private let key: ProviderKey
-
-            init(_ key: ProviderKey) { self.key = key }
-
-            var publicKey: Bytes { key.publicKey.bytes }
-
-            func sign(_ messages: [Bytes]) -> [Bytes] {
-                let signatures = SigningService.sign(key, messages).map { signature in
-                    var roomy = Bytes()
-                    roomy.reserveCapacity(900)
-                    roomy += signature
-                    return roomy
-                }
-                addresses = signatures.map { signature in
-                    let span = signature.span
-                    return span.address
-                }
-                return signatures
-            }
-        }
-
-        /// A service's first signature is the seed of a secret.
-        @Test func nothingIsLeftOfTheSeedThatAServiceGave() throws {
-            let key = try ProviderKey(seed: Self.pattern(32).span)
-            let seed = try #require(SigningService.sign(key, [Bytes("pushcrypt/1 hedge seed\0".utf8)]).first)
-            let memory = try SecretMemory(count: 64)
-            let service = Service(key)
-            let sealer = Sealer(signer: try .connect(to: service), topic: try Topic("com.example.app"))
-            #expect(memory.longestRun(of: seed, at: try #require(service.addresses.first)) < 4)
-            withExtendedLifetime(sealer) {}
-        }
-
         // MARK: States that were given up
 
         /// Blocks of the heap of one size, as those who had them left them; the heap gives out first what was freed last.

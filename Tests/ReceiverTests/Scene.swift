@@ -46,11 +46,9 @@ struct Scene {
         let signer = try signer ?? self.signer
         let body = (signer.certificate?.bytes ?? []) + Bytes(payload.utf8)
         let message = EnvelopeSealer.Message(pushClass: pushClass, sentAt: sentAt, timeToLive: timeToLive, id: nil)
-        let prepared = try EnvelopeSealer(signer: signer, topic: topic).prepare(
-            body.span, message, to: recipient ?? pendingKey, bucket: 1024, randomness: EnvelopeSealer.Randomness())
-        guard case .key(let key) = signer.kind else { throw Unexpected() }
-        let toSign = prepared.toSign
-        return try prepared.finish(signature: key.signature(of: toSign.span))
+        return try EnvelopeSealer(signer: signer, topic: topic).seal(
+            body.span, message, to: recipient ?? pendingKey, bucket: 1024, randomness: EnvelopeSealer.Randomness()
+        ).0
     }
 
     /// The push of an envelope, in a relay's clear part.

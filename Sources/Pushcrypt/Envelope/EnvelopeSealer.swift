@@ -1,5 +1,4 @@
-/// Seals one body into an envelope, in two phases, with the signature between them. (`Docs/Format.md`, Construction;
-/// `Docs/FormatNotes.md`, Randomness)
+/// Seals one body into an envelope. (`Docs/Format.md`, Construction; `Docs/FormatNotes.md`, Randomness)
 ///
 /// It does not interpret the body; `Sealer` does. No key of a message is used for another.
 struct EnvelopeSealer: Sendable {
@@ -33,21 +32,21 @@ struct EnvelopeSealer: Sendable {
         }
     }
 
-    /// Prepares everything before the signature. `body` begins with the signer's certificate, if it has one; the caller
-    /// has checked that it fits into the bucket.
-    func prepare(
+    /// Seals a body, and returns the envelope and the message's id. `body` begins with the signer's certificate, if it has
+    /// one; the caller has checked that it fits into the bucket.
+    func seal(
         _ body: Span<UInt8>, _ message: Message, to recipient: DevicePublicKey, bucket: Int,
         randomness: consuming Randomness
-    ) throws(SodiumRefusal) -> PreparedEnvelope {
+    ) throws(SodiumRefusal) -> (Envelope, MessageID) {
         defer { Sodium.wipeStack() }
         let suite = recipient.suite
         var envelope = ContiguousArray<UInt8>()
-        envelope.reserveCapacity(Envelope.headerLength + suite.encLength)
+        envelope.reserveCapacity(Envelope.overhead(suite) + bucket)
         envelope.append(suite.rawValue)
         envelope.append(bigEndian: recipient.id.value)
 
         let id = message.id ?? hedgedMessageID(body: body, sentAt: message.sentAt, randomness.messageID)
-        let inner = plaintext(body, message, id: id, bucket: bucket)
+        var inner = plaintext(body, message, id: id, bucket: bucket)
         let content = inner.withSpan { contentHash(of: $0) }
         let transcript = recipient.transcript
         let encapsulation = try hedged(
@@ -58,11 +57,17 @@ struct EnvelopeSealer: Sendable {
             by: SignedBy(provider: signer.providerKey, signing: signer.publicKey, epoch: signer.epoch), topic: topic,
             contentHash: content)
 
+        let signature = signer.signature(of: toSign.span)
+        inner.withMutableBytes { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
+
         let info = envelopeInfo(header: envelope.span, topic: topic)
         let context = try HPKEContext(.of(suite), sharedSecret: encapsulation.sharedSecret, info: info.span)
         envelope.append(contentsOf: encapsulation.enc)
-        return PreparedEnvelope(
-            id: id, toSign: toSign, suite, headerAndEnc: envelope, inner: inner, context: context)
+        let empty = ContiguousArray<UInt8>()
+        try inner.withSpan { (inner) throws(SodiumRefusal) in
+            try context.seal(inner, authenticating: empty.span, appendingTo: &envelope)
+        }
+        return (Envelope(sealed: envelope, suite), id)
     }
 
     /// Writes the inner plaintext without the signature.
@@ -112,42 +117,5 @@ struct EnvelopeSealer: Sendable {
         // Never the signature: it covers enc, which depends on this value.
         hmac.update(contentHash.span)
         return try hmac.withTag(encapsulate)
-    }
-}
-
-/// An envelope without its signature, waiting for the signer.
-struct PreparedEnvelope: ~Copyable {
-    let id: MessageID
-    /// The message to sign, which does not contain the content.
-    let toSign: ContiguousArray<UInt8>
-
-    private let suite: CipherSuite
-    private let headerAndEnc: ContiguousArray<UInt8>
-    private var inner: Ephemeral
-    private let context: HPKEContext
-
-    init(
-        id: MessageID, toSign: ContiguousArray<UInt8>, _ suite: CipherSuite, headerAndEnc: ContiguousArray<UInt8>,
-        inner: consuming Ephemeral, context: consuming HPKEContext
-    ) {
-        self.suite = suite
-        self.id = id
-        self.toSign = toSign
-        self.headerAndEnc = headerAndEnc
-        self.inner = inner
-        self.context = context
-    }
-
-    /// Adds the signature, 64 bytes that the caller has checked, and encrypts.
-    consuming func finish(signature: ContiguousArray<UInt8>) throws(SodiumRefusal) -> Envelope {
-        inner.withMutableBytes { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
-        var envelope = headerAndEnc
-        envelope.reserveCapacity(Envelope.overhead(suite) + inner.count)
-        defer { Sodium.wipeStack() }
-        let empty = ContiguousArray<UInt8>()
-        try inner.withSpan { (inner) throws(SodiumRefusal) in
-            try context.seal(inner, authenticating: empty.span, appendingTo: &envelope)
-        }
-        return Envelope(sealed: envelope, suite)
     }
 }

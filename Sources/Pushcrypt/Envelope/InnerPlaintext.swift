@@ -43,8 +43,7 @@ public enum PushClass: UInt8, CaseIterable, Sendable {
     case call = 3
 }
 
-/// Returns the hash of the signed part of an inner plaintext, for the signature and the hedge; an external signer sees
-/// only this.
+/// Returns the hash of the signed part of an inner plaintext, for the signature and the hedge.
 func contentHash(of inner: Span<UInt8>) -> ContiguousArray<UInt8> {
     SHA256.digest(inner.extracting(InnerPlaintext.signed..<inner.count))
 }

@@ -107,10 +107,8 @@ public final class ProviderKey: Sendable {
         try secret.withSeed(body)
     }
 
-    /// Signs a message; returns 64 bytes.
-    ///
-    /// For a ``MessageSigner`` in this process, such as one in a test. The caller signs nothing but what a sealer asks for.
-    public func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> { secret.signature(of: message) }
+    /// Signs a message, which the caller has found to be one that this key may sign; returns 64 bytes.
+    package func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> { secret.signature(of: message) }
 }
 
 extension ProviderKey: CustomStringConvertible, CustomReflectable {

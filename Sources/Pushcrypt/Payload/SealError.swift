@@ -1,4 +1,4 @@
-/// An error for a payload that was not sealed: it was refused, or could not be signed.
+/// An error for a payload that was refused.
 public struct SealError: CodedError {
     /// The kind of error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -17,7 +17,6 @@ public struct SealError: CodedError {
             case invalidRequest = "invalid-request"
             case unusableKey = "unusable-key"
             case unsupportedSuite = "unsupported-suite"
-            case signingFailed = "signing-failed"
         }
 
         private let known: Known
@@ -52,8 +51,6 @@ public struct SealError: CodedError {
         public static let unusableKey = Code(known: .unusableKey)
         /// This build cannot seal to a key of the recipient's suite.
         public static let unsupportedSuite = Code(known: .unsupportedSuite)
-        /// An external signer did not return a valid signature; `signing` has the reason.
-        public static let signingFailed = Code(known: .signingFailed)
 
         /// Every code.
         package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
@@ -66,13 +63,10 @@ public struct SealError: CodedError {
     public let code: Code
     /// The error, its place and its fix, without payload bytes.
     public let description: String
-    /// The reason for `signingFailed`; the payload is valid and can be sealed again. Nil for other codes.
-    public let signing: SigningError?
 
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
-        signing = nil
     }
 
     /// `reasons` names other parts of the message that take room.
@@ -92,11 +86,5 @@ public struct SealError: CodedError {
 
     init(unusableKey id: KeyID) {
         self.init(.unusableKey, "libsodium refused the device's key \(id); have the device register again")
-    }
-
-    init(_ signing: SigningError) {
-        code = .signingFailed
-        description = "\(signing.code): \(signing)"
-        self.signing = signing
     }
 }

@@ -1,7 +1,5 @@
 extension AttachmentSealer.FirstPass {
     /// Ends the pass, and starts the second one with a new key, hedged with the hedge key of `sealer`.
-    ///
-    /// For providers whose key may be in a key service.
     public consuming func sealer(for sealer: Sealer) -> AttachmentSealer { self.sealer(sealer.envelopes.signer) }
 }
 

@@ -51,12 +51,10 @@ public struct Sealer: Sendable {
         self.init(signer: EnvelopeSigner(provider), topic: topic, placeholder: placeholder, answers: answers)
     }
 
-    /// Creates a sealer for one app, with a signing key or with a key in a key service or a hardware module.
+    /// Creates a sealer for one app.
     ///
-    /// Nothing is signed yet. Every signature of an external signer is checked before an envelope is returned.
-    /// `seal(_:)` for many messages requests many signatures at a time. A signer whose certificate is for another app is a
-    /// programming error and traps. `answers` is the app's answer secret, for messages that users may answer.
-    /// (`Docs/FormatNotes.md`, Randomness)
+    /// A signer whose certificate is for another app is a programming error and traps. `answers` is the app's answer secret,
+    /// for messages that users may answer.
     public init(
         signer: EnvelopeSigner, topic: Topic, placeholder: Placeholder = .standard, answers: AnswerSecret? = nil
     ) {
@@ -109,28 +107,6 @@ public struct Sealer: Sendable {
         from: CommunicationSender? = nil, to recipient: DevicePublicKey, at now: Timestamp, options: Options,
         randomness: consuming EnvelopeSealer.Randomness
     ) throws(SealError) -> SealedPayload {
-        let prepared = try prepare(
-            bytes: bytes, attachments: attachments, fullBody: fullBody, from: from, to: recipient, at: now,
-            options: options, randomness: randomness)
-        let signature: ContiguousArray<UInt8>
-        switch envelopes.signer.kind {
-        case .key(let key): signature = key.signature(of: prepared.toSign.span)
-        case .external(let signer):
-            do throws(SigningError) {
-                signature = try signer.signature(of: prepared.toSign)
-            } catch {
-                throw SealError(error)
-            }
-        }
-        return try prepared.finish(signature: signature)
-    }
-
-    /// Checks and prepares one message, up to its signature.
-    func prepare(
-        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], fullBody: FullBody? = nil,
-        from: CommunicationSender? = nil, to recipient: DevicePublicKey, at now: Timestamp, options: Options,
-        randomness: consuming EnvelopeSealer.Randomness
-    ) throws(SealError) -> PreparedPayload {
         guard (.seconds(1)...Freshness.maximumTimeToLive).contains(options.timeToLive), now <= .maximum else {
             throw SealError(
                 .invalidTime,
@@ -173,11 +149,11 @@ public struct Sealer: Sendable {
             pushClass: options.pushType.pushClass, sentAt: now, timeToLive: UInt32(clamping: timeToLive.seconds), id: id
         )
         do throws(SodiumRefusal) {
-            let envelope = try envelopes.prepare(
+            let (envelope, id) = try envelopes.seal(
                 body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)
-            return PreparedPayload(
-                clear, envelope, recipient, options.pushType, expiresAt: now.adding(timeToLive),
-                shortened: body.shortened)
+            return SealedPayload(
+                clear, envelope, messageID: id, recipient: recipient, pushType: options.pushType,
+                expiresAt: now.adding(timeToLive), shortened: body.shortened)
         } catch {
             throw SealError(unusableKey: recipient.id)
         }

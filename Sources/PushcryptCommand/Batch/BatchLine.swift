@@ -136,19 +136,7 @@ package struct LineFailure: Error {
         self.message = message
     }
 
-    init(_ error: some CodedError) { self.init(coded: error) }
-
-    private init(coded error: some CodedError) {
-        self.init(code: error.code.description, message: error.description)
-    }
-
-    init(_ error: SealError) {
-        if let signing = error.signing {
-            self.init(signing)
-        } else {
-            self.init(coded: error)
-        }
-    }
+    init(_ error: some CodedError) { self.init(code: error.code.description, message: error.description) }
 
     /// Creates a line's failure from one that would end the command for a single device.
     init(_ failure: CommandFailure) {

@@ -127,7 +127,7 @@ struct AttachSealCommand: CommandBody {
     private func hedgingKey(_ console: Console) throws(CommandFailure) -> Sealer {
         if let signingKeyFile { return try console.readSigningKey(from: signingKeyFile).hedge }
         let store = try console.open(store)
-        let keys = try withStoreErrors { () throws(KeyStoreError) in try SealingKeys(of: store, .named(signer)) }
+        let keys = try withStoreErrors { () throws(KeyStoreError) in try SealingKeys(of: store, signWith: signer) }
         let key = try withStoreErrors { () throws(KeyStoreError) in try keys.anySigner() }
         return Sealer(signer: key.signer, topic: key.topic ?? .example)
     }

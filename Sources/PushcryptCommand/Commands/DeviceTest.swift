@@ -54,7 +54,7 @@ struct DeviceTestCommand: CommandBody {
     // MARK: A push to send
 
     private func makePush(for id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let source = SealSource.store(try console.open(store), .named(signer))
+        let source = SealSource.store(try console.open(store), signWith: signer)
         let now = console.timestamp
         let settings = SealSettings(SealRequest(topic: try topic.topic()), emission: .request, now: { now })
         let text = self.message ?? "This device opens what its provider seals."

@@ -48,15 +48,22 @@ struct KeyNewProviderCommand: CommandBody {
                 "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: anyone who copies the store speaks as the provider for ever.",
                 "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/KeyRotation.md.",
             ],
+            more: [
+                "With --provider and --provider-signer the key is one that exists already, in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets."
+            ],
             examples: [
                 Example("pushcrypt key new provider --topic com.example.app"),
                 Example(
                     "pushcrypt key new provider --topic com.example.app --offline -o provider.key", "before going live"),
                 Example("pushcrypt key new provider -o provider.key", "into a key file, without a store"),
+                Example(
+                    "pushcrypt key new provider --topic com.example.app --provider pcs1… --provider-signer ./signer"),
             ])
     }
 
     private let isOffline: Bool
+    private let provider: String?
+    private let signer: String?
     private let lifetime: Interval?
     private let destination: NewKeyArguments
 
@@ -65,13 +72,31 @@ struct KeyNewProviderCommand: CommandBody {
             "--offline", help: "keep the secret key out of the store, which gets a signing key and a certificate")
         lifetime = arguments.certificateLifetime()
         destination = NewKeyArguments(&arguments, mayKeepBoth: true)
+        arguments.group("a key in a key service", isAdvanced: true)
+        provider = arguments.value("--provider", "KEY", help: "the public half of the provider key (pcs1…)")
+        signer = arguments.providerSigner()
+        arguments.group(nil)
+        let forOneApp = "a certificate is for one app: add its bundle id"
         arguments.option("--offline", needs: "--output", hint: "add -o FILE for the secret key")
-        arguments.option("--offline", needs: "--topic", hint: "a certificate is for one app: add its bundle id")
-        arguments.option("--expires", needs: "--offline")
+        arguments.option("--offline", needs: "--topic", hint: forOneApp)
+        arguments.option("--provider-signer", needs: "--provider", hint: "add the public half of its key (pcs1…)")
+        arguments.option("--provider-signer", needs: "--topic", hint: forOneApp)
+        arguments.option("--provider", needs: "--provider-signer", hint: "add the program that signs with the key")
+        arguments.option(
+            "--provider-signer", excludes: ["--offline", "--output"], hint: "the secret key is where the program has it"
+        )
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        if isOffline {
+        if let provider, let signer {
+            try certify(
+                by: ProviderSigner(program: signer, provider: ProviderPublicKey(provider, inOption: "--provider")),
+                console)
+        } else if lifetime != nil, !isOffline {
+            throw .usage(
+                "--expires goes with --offline or --provider-signer",
+                hint: "only a certificate has an end: leave it out")
+        } else if isOffline {
             try makeOffline(console)
         } else if destination.output.path != nil {
             try destination.refuseStore()
@@ -83,27 +108,58 @@ struct KeyNewProviderCommand: CommandBody {
     }
 
     private func makeOffline(_ console: Console) throws(CommandFailure) {
-        guard let topic = try destination.topic.topic(console) else { preconditionFailure("--offline needs --topic") }
-        let store = try console.open(destination.store)
-        let (name, now) = (destination.name, console.timestamp)
-        // Refused before a file is written that nothing needs.
-        let names = try withStoreErrors { () throws(KeyStoreError) in try store.providerKeys().map(\.name) }
-        if names.contains(name) {
-            throw CommandFailure(KeyStoreError(.nameTaken, "a provider key is already named '\(name)'"))
-        }
+        let (store, topic) = try open(console)
         let key = ProviderKey()
         try key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, to: destination.output) }
         let record = try withStoreErrors { () throws(KeyStoreError) in
-            let record = try store.addOfflineProviderKey(
-                key, named: name, topic: topic, expires: lifetime, at: now)
-            if destination.isDefault { try store.setDefaultProviderKey(named: name) }
-            return record
+            try store.addOfflineProviderKey(
+                key, named: destination.name, topic: topic, expires: lifetime, at: console.timestamp)
         }
-        if destination.output.file != nil {
-            try console.write((destination.isJSON ? record.json : "\(record.publicKey)") + "\n")
-        }
-        console.changed("\(record.text(after: "made")), signing key of epoch \(record.epoch)")
+        try finish(record, in: store, "made", showsKey: destination.output.file != nil, console)
         console.hint("the secret of the provider key is only where it was written: move it away from this machine")
+    }
+
+    /// Adds a key that exists elsewhere, once the program there has proven that it has the key, and has certified a signing key.
+    private func certify(by signer: ProviderSigner, _ console: Console) throws(CommandFailure) {
+        let (store, topic) = try open(console)
+        try signer.prove()
+        let (key, now) = (SigningKey(), console.timestamp)
+        let unsigned = try withTrustErrors { () throws(TrustError) in
+            try UnsignedCertificate(
+                CertificatePlan(offlineAt: now, expires: lifetime), for: key.publicKey, provider: signer.provider,
+                topic: topic)
+        }
+        let certificate = try signer.sign(unsigned)
+        let credential = try withTrustErrors { () throws(TrustError) in
+            try SigningCredential(key, certificate, by: signer.provider)
+        }
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            try store.addOfflineProviderKey(signing: credential, named: destination.name, topic: topic, at: now)
+        }
+        try finish(record, in: store, "added", showsKey: true, console)
+    }
+
+    /// Opens the store. A name that is taken is refused before anything is written or signed.
+    private func open(_ console: Console) throws(CommandFailure) -> (SQLiteKeyStore, Topic) {
+        guard let topic = try destination.topic.topic(console) else { preconditionFailure("a rule needs --topic") }
+        let store = try console.open(destination.store)
+        let names = try withStoreErrors { () throws(KeyStoreError) in try store.providerKeys().map(\.name) }
+        if names.contains(destination.name) {
+            throw CommandFailure(KeyStoreError(.nameTaken, "a provider key is already named '\(destination.name)'"))
+        }
+        return (store, topic)
+    }
+
+    private func finish(
+        _ record: ProviderKeyRecord, in store: SQLiteKeyStore, _ verb: String, showsKey: Bool, _ console: Console
+    ) throws(CommandFailure) {
+        if destination.isDefault {
+            try withStoreErrors { () throws(KeyStoreError) in
+                try store.setDefaultProviderKey(named: destination.name)
+            }
+        }
+        if showsKey { try console.write((destination.isJSON ? record.json : "\(record.publicKey)") + "\n") }
+        console.changed("\(record.text(after: verb)), signing key of epoch \(record.epoch)")
     }
 }
 

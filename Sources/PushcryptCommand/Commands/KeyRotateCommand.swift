@@ -10,7 +10,7 @@ struct KeyRotateCommand: CommandBody {
                 "Docs/KeyRotation.md has the recipes.",
             ],
             more: [
-                "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer asks a service that has it.",
+                "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer runs a program that has it certify, for example for a key in a hardware module.",
                 "Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.",
             ],
             examples: [

@@ -10,14 +10,13 @@ struct ProviderRotation: Sendable {
     private let isRequest: Bool
     private let certificate: String?
     private let signer: String?
-    private let signerTimeout: Int?
     private let topic: TopicArgument
     private let output: OutputArguments
     /// The names of the options that were given.
     let given: [String]
 
     init(_ arguments: inout Arguments) {
-        ((isStolen, anyway, lifetime, isRequest, certificate, signer, signerTimeout, topic, output), given) =
+        ((isStolen, anyway, lifetime, isRequest, certificate, signer, topic, output), given) =
             arguments.given { arguments in
                 arguments.group("of a provider's key")
                 let isStolen = arguments.flag(
@@ -37,10 +36,7 @@ struct ProviderRotation: Sendable {
                         help: "with --stolen: also if the provider key is in the store, where it does not help"),
                     lifetime,
                     isRequest, certificate,
-                    arguments.value(
-                        "--provider-signer", "ADDRESS",
-                        help: "the program at unix:PATH has the provider key, and certifies"),
-                    arguments.signerTimeout(),
+                    arguments.providerSigner(),
                     topic,
                     OutputArguments(&arguments, help: "with --request: the file for the request")
                 )
@@ -48,7 +44,6 @@ struct ProviderRotation: Sendable {
         arguments.atMostOne(of: "--request", "--install", "--provider-signer")
         arguments.option("--anyway", needs: "--stolen")
         arguments.option("--output", needs: "--request")
-        arguments.option("--signer-timeout", needs: "--provider-signer")
         arguments.option(
             "--install", excludes: ["--stolen", "--expires", "--topic", "--if-older-than"],
             hint: "the certificate says it already")
@@ -174,22 +169,15 @@ struct ProviderRotation: Sendable {
     }
 
     private func rotate(
-        _ old: ProviderKeyRecord, by address: String, _ key: RotatedKey, _ console: Console
+        _ old: ProviderKeyRecord, by program: String, _ key: RotatedKey, _ console: Console
     ) throws(CommandFailure) -> ProviderKeyRecord {
-        let socket = try SocketSigner(at: address, option: "--provider-signer", threads: 1, timeout: signerTimeout)
-        guard socket.publicKey == old.publicKey.bytes else {
-            throw .usage(
-                "the signer has another key than provider key \(quoted(old.name))",
-                hint: "check that the socket is the right one")
-        }
         let request = try newRequest(of: old, key, console).request
         let unsigned = try withTrustErrors { () throws(TrustError) in
             try UnsignedCertificate(
                 request.plan(at: console.timestamp), for: request.signingKey, provider: request.provider,
                 topic: request.topic)
         }
-        let signer = SocketCertificateSigner(signer: socket, providerKey: old.publicKey)
-        let certificate = try withSigningErrors { () throws(SigningError) in try unsigned.signed(by: signer) }
+        let certificate = try ProviderSigner(program: program, provider: request.provider).sign(unsigned)
         return try install(
             SignedCertificate(topic: request.topic, provider: request.provider, certificate: certificate), key, console)
     }

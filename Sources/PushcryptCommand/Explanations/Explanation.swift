@@ -22,7 +22,7 @@ struct Explanation: Sendable {
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
-        case delivery, opening, answers, attachments, sealing, lint, batches, sending, signing, keys, trust, store,
+        case delivery, opening, answers, attachments, sealing, lint, batches, sending, keys, trust, store,
             enrolment, pairing, categories, library, json
     }
 
@@ -47,7 +47,7 @@ struct Explanation: Sendable {
 extension Explanation {
     /// Every explanation, area by area. Built on first use, which few commands need.
     static let all =
-        delivery + opening + answers + attachments + sealing + lint + batches + sending + signing + keys + trust + store
+        delivery + opening + answers + attachments + sealing + lint + batches + sending + keys + trust + store
         + enrolment + pairing
         + categories + library + json
 
@@ -69,7 +69,6 @@ extension Explanation.Area {
         case .lint: "Checking a push before it is sent"
         case .batches: "Lines of a batch or an import"
         case .sending: "Sending to APNs"
-        case .signing: "Signing with an external signer"
         case .keys: "Reading a key or a record"
         case .trust: "Certificates and pins"
         case .store: "The key store"
@@ -93,7 +92,6 @@ extension Explanation.Area {
         case .batches:
             "Why one line fails; others are unaffected. Codes of sealing, opening, keys, the key store and JSON occur too."
         case .sending: "Why 'pushcrypt send' did not bring a message to APNs. 'reason' beside it is APNs' own word."
-        case .signing: "Why a key service or hardware module did not sign: the code after signing-failed."
         case .keys: "Why a key, or the record around one, is refused."
         case .trust:
             "Why a certificate, a request for one or a pin is refused. A message with such a certificate is authentication-failed."
@@ -124,7 +122,7 @@ extension Explanation.Area {
         switch self {
         case .delivery, .opening: "The fallback: the clear title, the subtitle (Encrypted) and no text."
         case .attachments: "The notification without this attachment. The journal has opened-without-attachment."
-        case .sealing, .signing: "Nothing. The caller has the code and a sentence."
+        case .sealing: "Nothing. The caller has the code and a sentence."
         case .lint: "Only 'pushcrypt lint' reports it."
         case .batches:
             "The line's answer in a batch, which ends with 65, or with 1 if a line may succeed later; on standard error for 'device import' and 'device remove', which end with 65."

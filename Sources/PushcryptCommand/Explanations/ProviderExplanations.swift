@@ -77,11 +77,6 @@ extension Explanation {
             summary: "libsodium refused the device's key",
             cause: "Import refuses such keys: it came another way, or libsodium is damaged.",
             fix: "Have the device register again. Run 'pushcrypt doctor' where you seal."),
-        Explanation(
-            SealError.Code.signingFailed, .sealing,
-            summary: "the key service or hardware module did not sign",
-            cause: "The next code, of an external signer, says why.",
-            fix: "Follow it. The payload can be sealed again."),
     ]
 
     // MARK: Checking a push
@@ -241,31 +236,6 @@ extension Explanation {
             summary: "the file of a long body cannot be written",
             cause: "The folder of --overflow is gone, full, or not writable.",
             fix: "Make room or name another, and send the line again."),
-    ]
-
-    static let signing = [
-        Explanation(
-            SigningError.Code.signerUnavailable, .signing,
-            summary: "the signer cannot be reached",
-            cause: "It is not running, listens elsewhere, does not admit this user, or closed the connection early.",
-            fix: "Start it, check its address and permissions, and seal again."),
-        Explanation(
-            SigningError.Code.signerRefused, .signing,
-            summary: "the signer does not sign",
-            cause: "The caller has no permission, the key is gone or disabled, or a limit is reached.",
-            fix: "Read the reason in the message and the signer's log. Asking again does not help."),
-        Explanation(
-            SigningError.Code.signerTimedOut, .signing,
-            summary: "the signer did not answer in time",
-            fix:
-                "Seal again: a named message keeps its id, and is shown once. Or request fewer signatures at a time, or allow more time."
-        ),
-        Explanation(
-            SigningError.Code.wrongSignature, .signing,
-            summary: "the signer returned no signature by its key",
-            cause:
-                "It uses another key or algorithm, signs a hash (Ed25519ph or a digest), mixes up its answers, or returns too few.",
-            fix: "Have it sign the bytes themselves, with pure Ed25519 and the key that it names."),
     ]
 
     // MARK: Libraries

@@ -7,7 +7,7 @@ func sealBatch(
     for recipients: SealRecipients, _ arguments: SealArguments, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let run = try BatchRun(
-        .sealed, jobs: arguments.sender.defaultJobs, hasClearContent: arguments.passesUnencrypted,
+        .sealed, jobs: Processors.count, hasClearContent: arguments.passesUnencrypted,
         log: arguments.log, arguments.batch, to: arguments.output, console)
     let source = try SealSource(arguments, console)
     let batch = try SealBatch(for: recipients, from: source, arguments, console)
@@ -164,32 +164,65 @@ final class SealWorker: LineWorker {
         return answer.rest
     }
 
-    /// Seals the first items for the devices of each, as many messages at a time as a plan holds.
+    /// Seals the first items, for the devices of each.
     private func seal(
-        _ items: ArraySlice<SealItem>, for devices: [[SealingKeys.Lookup]],
-        into answer: inout SealAnswer
+        _ items: ArraySlice<SealItem>, for devices: [[SealingKeys.Lookup]], into answer: inout SealAnswer
     ) {
-        var plan = SealPlan(batch.settings, keys)
         for (item, devices) in zip(items, devices) {
-            var rest = devices[...]
-            repeat {
-                let part = rest.prefix(plan.room)
-                plan.add(item, part)
-                rest = rest.dropFirst(part.count)
-                if plan.room == 0 {
-                    carryOut(plan, into: &answer)
-                    plan = SealPlan(batch.settings, keys)
-                }
-            } while !rest.isEmpty
+            guard answer.isWanted else { return }
+            switch item.content {
+            case .refused(let failure): answer.add(item, nil, .refused(.line(failure)))
+            case .request(.keyless, let request): answer.add(item, nil, pass(request))
+            case .request(_, let request):
+                for device in devices where answer.isWanted { seal(item, request, device, into: &answer) }
+            }
         }
-        carryOut(plan, into: &answer)
     }
 
-    private func carryOut(_ plan: SealPlan, into answer: inout SealAnswer) {
-        guard answer.isWanted else { return }
-        plan.carryOut { item, device, outcome in
-            answer.add(item, device, outcome)
-            return answer.isWanted
+    private func seal(
+        _ item: SealItem, _ request: SealRequest, _ device: SealingKeys.Lookup, into answer: inout SealAnswer
+    ) {
+        let outcome: SealOutcome
+        do throws(SealFailure) {
+            let target = try keys.target(request, try device.get(), batch.settings)
+            outcome = .sealed(try target.seal(batch.settings, sharing: item.file))
+        } catch {
+            if item.skipsIfRemoved, error.isMissingDevice { return }
+            outcome = .refused(error)
+        }
+        answer.add(item, try? device.get(), outcome)
+    }
+
+    /// Checks a payload that is not sealed, and makes its request if one is written.
+    private func pass(_ request: SealRequest) -> SealOutcome {
+        let settings = batch.settings
+        guard settings.passesUnencrypted else { return .refused(.line(.noKey)) }
+        do throws(SealFailure) {
+            let sealer = settings.emission == .payload ? nil : try keys.sealer(for: request, nil, settings)
+            return try pass(request, sealer)
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    private func pass(_ request: SealRequest, _ sealer: Sealer?) throws(SealFailure) -> SealOutcome {
+        let options = request.options
+        do throws(SealError) {
+            _ = try options.messageID()
+            guard options.withdrawing.isEmpty, !options.isDropped, !options.isAnswerable else {
+                throw SealError(
+                    .invalidRequest,
+                    "a message that withdraws others, is dropped or can be answered cannot be sent unsealed")
+            }
+            let payload = try PayloadCheck.sendable(
+                request.payload, for: options.pushType, isSentExactly: options.isSentExactly)
+            let carrying = try sealer.map { (sealer) throws(SealError) in
+                try sealer.request(
+                    unsealed: payload, options, priority: request.headers.priority, at: batch.settings.now())
+            }
+            return .unencrypted(payload, carrying)
+        } catch {
+            throw .sealing(error)
         }
     }
 }

@@ -6,30 +6,20 @@ internal import PushcryptKeyStore
 struct ProviderArguments: Sendable {
     let name: String?
     let keyFile: String?
-    let signer: SignerArguments?
-    /// In milliseconds.
-    let signerTimeout: Int?
 
     init(_ arguments: inout Arguments) {
         name = arguments.providerName()
         keyFile = arguments.value(
             "--signing-key-file", "FILE", .secret,
             help: "the key that signs, instead of a store's: a signing key file or a provider's key file, fd:N or -")
-        signer = SignerArguments(&arguments)
-        signerTimeout = arguments.signerTimeout()
-        arguments.option("--signer-timeout", needs: "--signer", hint: "add --signer unix:PATH")
-        arguments.atMostOne(of: "--signer", "--sign-with")
     }
 
     /// Refuses a key file beside a store, whose options are declared by now.
     func excludeStore(_ arguments: inout Arguments) {
         arguments.option(
-            "--signing-key-file", excludes: ["--signer", "--store", "--sign-with", "--passphrase-file"],
+            "--signing-key-file", excludes: ["--store", "--sign-with", "--passphrase-file"],
             hint: "a key file is used without a store")
     }
-
-    /// The default number of threads that seal: more than there are processors if they wait for a signer.
-    var defaultJobs: Int { signer == nil ? Processors.count : max(4, Processors.count) }
 }
 
 extension Arguments {
@@ -45,26 +35,16 @@ extension Arguments {
 enum SealSource: Sendable {
     /// A key, and no devices.
     case key(EnvelopeSigner, for: Topic?)
-    /// The devices of a store, with its key or another.
-    case store(SQLiteKeyStore, SealingKeys.SignerChoice)
+    /// The devices of a store, with its key of this name, or the one of each device's app.
+    case store(SQLiteKeyStore, signWith: String?)
 
     init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
         let sender = arguments.sender
         if let file = sender.keyFile {
             let (signer, topic) = try console.readSigningKey(from: file).signer(for: arguments.topic.topic())
             self = .key(signer, for: topic)
-        } else if let external = sender.signer {
-            let topic = try arguments.topic.topic()
-            let signer = try external.connect(
-                threads: arguments.batch.jobs ?? sender.defaultJobs, timeout: sender.signerTimeout, topic: topic,
-                console)
-            let bound = signer.certificate == nil ? nil : topic
-            // A container with a signer has no store, unless the command line names one.
-            self =
-                arguments.store.path == nil
-                ? .key(signer, for: bound) : .store(try console.open(arguments.store), .signer(signer, for: bound))
         } else {
-            self = .store(try console.open(arguments.store), .named(sender.name))
+            self = .store(try console.open(arguments.store), signWith: sender.name)
         }
     }
 
@@ -72,7 +52,7 @@ enum SealSource: Sendable {
     func keys() throws(KeyStoreError) -> SealingKeys {
         switch self {
         case .key(let signer, let topic): SealingKeys(signer, for: topic)
-        case .store(let store, let choice): try SealingKeys(of: store, choice)
+        case .store(let store, let name): try SealingKeys(of: store, signWith: name)
         }
     }
 
@@ -80,7 +60,7 @@ enum SealSource: Sendable {
     func followingKeys() throws(KeyStoreError) -> SealingKeys {
         switch self {
         case .key(let signer, let topic): SealingKeys(signer, for: topic)
-        case .store(let store, let choice): try SealingKeys(following: store, choice)
+        case .store(let store, let name): try SealingKeys(following: store, signWith: name)
         }
     }
 }

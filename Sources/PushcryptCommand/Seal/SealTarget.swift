@@ -6,14 +6,14 @@ internal import PushcryptKeyStore
 final class SealTarget {
     private(set) var request: SealRequest
     let device: SealingKeys.Device
-    let sealer: SealingKeys.KeyedSealer
+    private let sealer: Sealer
 
-    init(_ request: SealRequest, _ device: SealingKeys.Device, _ sealer: SealingKeys.KeyedSealer) {
+    init(_ request: SealRequest, _ device: SealingKeys.Device, _ sealer: Sealer) {
         (self.request, self.device, self.sealer) = (request, device, sealer)
     }
 
     /// The message for the sealer.
-    func message(_ settings: SealSettings) -> Sealer.Message {
+    private func message(_ settings: SealSettings) -> Sealer.Message {
         var message = Sealer.Message(
             request.payload, to: device.key, at: settings.now(), options: request.options)
         message.attachments = request.attachments
@@ -25,18 +25,14 @@ final class SealTarget {
 
     /// Seals the message, and makes its request if one is written.
     ///
-    /// - Parameters:
-    ///   - shared: The file for a body that is too long.
-    ///   - signed: The outcome, if the message was sealed together with others.
+    /// - Parameter shared: The file for a body that is too long.
     func seal(
-        _ settings: SealSettings, sharing shared: SealOverflow.SharedFile?,
-        _ signed: Result<SealedPayload, SealError>? = nil
+        _ settings: SealSettings, sharing shared: SealOverflow.SharedFile?
     ) throws(SealFailure) -> SealedMessage {
-        let sealer = sealer.sealer
         var sealed: SealedPayload
         var file: SealOverflow.File?
         do throws(SealError) {
-            sealed = if let signed { try signed.get() } else { try sealer.seal(message(settings)) }
+            sealed = try sealer.seal(message(settings))
         } catch {
             guard let overflow = settings.overflow, let shared, overflow.isNeeded(after: error) else {
                 throw .sealing(error)

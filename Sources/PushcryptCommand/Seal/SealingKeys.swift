@@ -27,14 +27,6 @@ final class SealingKeys {
         var placeholder = PlaceholderChoice()
     }
 
-    /// The key to sign with, if there is a store.
-    enum SignerChoice: Sendable {
-        /// The store's key of this name, or the one of each device's app.
-        case named(String?)
-        /// A key outside the store.
-        case signer(EnvelopeSigner, for: Topic?)
-    }
-
     /// A device to seal for.
     struct Device {
         /// Its id in the store; nil if only a key was given.
@@ -46,17 +38,11 @@ final class SealingKeys {
         var address = PushAddress()
     }
 
-    /// A sealer, and what it is the sealer for: equal keys have equal sealers.
-    struct KeyedSealer {
-        let key: SealerCache.Key
-        let sealer: Sealer
-    }
-
     /// The outcome of looking a device up.
     typealias Lookup = Result<Device, SealFailure>
 
-    /// The most devices to look up together: as many as the signatures that a signer is asked to make at once.
-    static let devicesAtOnce = Sealer.signaturesAtOnce
+    /// The most devices to look up together.
+    static let devicesAtOnce = 256
 
     private(set) var standards = Standards()
     /// The keys that have signed, or are about to.
@@ -68,29 +54,29 @@ final class SealingKeys {
 
     private struct Store {
         var connection: SQLiteKeyStore
-        let choice: SignerChoice
+        /// The key to sign with; nil for the one of each device's app.
+        let name: String?
         /// The state that has been read; nil if changes are not followed.
         var version: StoreVersion?
         /// None unless each device's app decides.
         var providers = ProviderKeys.none
-        /// The newest time of the store's own changes.
     }
 
     /// Creates keys without devices.
     init(_ signer: EnvelopeSigner, for topic: Topic?) { signers = [Signer(signer, for: topic)] }
 
     /// Reads the keys of a store once.
-    init(of store: SQLiteKeyStore, _ choice: SignerChoice) throws(KeyStoreError) {
-        self.store = Store(connection: store, choice: choice)
+    init(of store: SQLiteKeyStore, signWith name: String?) throws(KeyStoreError) {
+        self.store = Store(connection: store, name: name)
         try read()
     }
 
     /// Reads the keys of a store over a separate connection, and follows its changes.
-    init(following store: SQLiteKeyStore, _ choice: SignerChoice) throws(KeyStoreError) {
+    init(following store: SQLiteKeyStore, signWith name: String?) throws(KeyStoreError) {
         let connection = try store.anotherConnection()
         // Before the keys are read, so that no later change is missed.
         let version = try connection.version()
-        self.store = Store(connection: connection, choice: choice, version: version)
+        self.store = Store(connection: connection, name: name, version: version)
         try read()
     }
 
@@ -101,10 +87,9 @@ final class SealingKeys {
         standards.placeholder = try store.connection.placeholder()
         sealers = SealerCache()
         (signers, answers) = ([], [:])
-        switch store.choice {
-        case .signer(let signer, let topic): signers = [Signer(signer, for: topic)]
-        case .named(let name?): signers = [try Signer(store.connection, name)]
-        case .named(nil):
+        if let name = store.name {
+            signers = [try Signer(store.connection, name)]
+        } else {
             let providers = try ProviderKeys(of: store.connection)
             store.providers = providers
             do throws(KeyStoreError) {
@@ -144,12 +129,12 @@ final class SealingKeys {
     ///   - topic: The app, if the message or the device says it.
     ///   - device: The device; nil if it has no key.
     private func signer(named name: String?, for topic: Topic?, _ device: Device?) throws(SealFailure) -> Signer {
-        guard let store, case .named(let standard) = store.choice else {
+        guard let store else {
             guard name == nil else { throw .line(.noNamedSigner) }
             return signers[0]
         }
         do throws(KeyStoreError) {
-            if let name = name ?? standard { return try signer(named: name, of: store) }
+            if let name = name ?? store.name { return try signer(named: name, of: store) }
             let record = try key(of: store.providers, for: topic, pinned: device?.pinnedProvider)
             return try signer(named: record.name, of: store)
         } catch {
@@ -199,33 +184,26 @@ final class SealingKeys {
     /// - Parameter device: The device; nil if it has no key.
     func sealer(
         for request: SealRequest, _ device: Device?, _ settings: SealSettings
-    ) throws(SealFailure) -> KeyedSealer {
+    ) throws(SealFailure) -> Sealer {
         let signer = try signer(named: request.signer, for: request.topic ?? device?.topic, device)
         let key = SealerCache.Key(
             signer: signer.name, topic: try topic(request.topic, signer, device), placeholder: request.placeholder,
             isAnswerable: request.options.isAnswerable)
-        let answers = key.isAnswerable ? try answerSecret(signer.name, key.topic, device, at: settings.now()) : nil
+        let answers = key.isAnswerable ? try answerSecret(signer.name, at: settings.now()) : nil
         do throws(SealError) {
-            return KeyedSealer(key: key, sealer: try sealers.sealer(key, signer, standards, answers))
+            return try sealers.sealer(key, signer, standards, answers)
         } catch {
             throw .sealing(error)
         }
     }
 
-    /// Returns the answer secret of the store's key for an app, even if another key signs.
-    private func answerSecret(
-        _ name: String?, _ topic: Topic, _ device: Device?, at now: Timestamp
-    ) throws(SealFailure) -> AnswerSecret {
-        guard let store else { throw .line(.noAnswers) }
+    /// Returns the answer secret of the store's key that signs.
+    private func answerSecret(_ name: String?, at now: Timestamp) throws(SealFailure) -> AnswerSecret {
+        guard let store, let name else { throw .line(.noAnswers) }
+        if let secret = answers[name] { return secret }
         do throws(KeyStoreError) {
-            var name = name
-            if name == nil {
-                let providers = try ProviderKeys(of: store.connection)
-                name = try providers.key(for: topic, pinned: device?.pinnedProvider).name
-            }
-            if let name, let secret = answers[name] { return secret }
             let secret = try store.connection.answerSecret(named: name, at: now)
-            if let name { answers[name] = secret }
+            answers[name] = secret
             return secret
         } catch {
             throw .store(error)

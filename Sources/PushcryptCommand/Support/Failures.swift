@@ -8,8 +8,7 @@ internal import PushcryptKeyStore
 extension ExitCode {
     /// The codes of lines that may succeed later as they are, some of them only once the set-up is right.
     private static let passing: Set = [
-        "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
-        "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
+        "store-busy", "disk-full", "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
         "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "passphrase-needed",
         "wrong-passphrase", "provider-offline",
     ]
@@ -57,13 +56,10 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .invalidPlaceholder, .invalidTime, .invalidRequest, .unsupportedSuite: .usage
-            case .signingFailed: .failed
             default: .refused
             }
         self.init(exit, error)
     }
-
-    init(_ error: SigningError) { self.init(.failed, error) }
 
     init(_ error: PairingError) { self.init(.refused, error) }
 
@@ -118,14 +114,5 @@ func withTrustErrors<R>(in place: String? = nil, _ body: () throws(TrustError) -
         return try body()
     } catch {
         throw CommandFailure(error, in: place)
-    }
-}
-
-/// Turns errors of signers into failures of a command.
-func withSigningErrors<R>(_ body: () throws(SigningError) -> R) throws(CommandFailure) -> R {
-    do throws(SigningError) {
-        return try body()
-    } catch {
-        throw CommandFailure(error)
     }
 }

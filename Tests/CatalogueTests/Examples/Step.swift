@@ -4,8 +4,6 @@ import Pushcrypt
 enum NextStep {
     /// Send it to APNs.
     case send(PushRequest)
-    /// Return it to the queue: it is valid, but was not signed.
-    case retry(SigningError)
     /// Drop it, and report the error to its author.
     case drop(SealError)
 }
@@ -31,7 +29,7 @@ struct Worker: Sendable {
             let sealed = try sealer.seal(payload, to: device.key, at: now, options: options)
             return .send(try sealer.request(for: sealed, device: device.id))
         } catch {
-            return error.signing.map(NextStep.retry) ?? .drop(error)
+            return .drop(error)
         }
     }
 }

@@ -91,17 +91,3 @@ few=$(for _ in 1 2 3 4 5; do cost 10000; done | sort -n | sed -n '3s/ .*//p')
 many=$(cost "$million")
 rm -f "$work/many"
 "$bench" batch "$lines" "$few" ${many} <"$work/batches"
-
-# A key in a service that takes 10 ms per signature: the number of concurrent requests matters.
-python=python3
-"$python" -c 'import cryptography' 2>/dev/null || python=/usr/bin/python3
-head -c 32 /dev/urandom >"$work/seed"
-"$python" Tests/Checks/Signer/signer.py "$work/signer" "$work/seed" --delay 10 &
-signer=$!
-trap 'kill $signer' EXIT
-for _ in {1..200}; do [ ! -S "$work/signer" ] || break; sleep 0.05; done
-for _ in 1 2 3; do
-    start=$EPOCHREALTIME
-    "$pushcrypt" seal --batch --topic "$topic" --signer "unix:$work/signer" <"$work/keys" >"$work/sealed" 2>/dev/null
-    awk -v lines="$lines" -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { print lines / (end - start) }'
-done | sort -n | tail -n 1 | xargs "$bench" signer

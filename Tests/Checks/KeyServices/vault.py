@@ -1,8 +1,8 @@
-"""A stand-in for Vault's transit engine, of what its documentation says: keys/NAME and sign/NAME with batch_input.
+"""A stand-in for Vault's transit engine, of what its documentation says: keys/NAME and sign/NAME.
 
     vault.py FOLDER     writes the port to FOLDER/port; FOLDER/accepted has the token that it accepts, FOLDER/fault what goes wrong next:
-                        `sealed` answers 503, `close` closes the connection, `error` fails the first message, `wrong` signs another one,
-                        `other` with another version of the key. Each fault happens once.
+                        `sealed` answers 503, `close` closes the connection, `wrong` signs another message, `other` with another version
+                        of the key. Each fault happens once.
 """
 import base64, http.server, json, os, pathlib, sys
 
@@ -64,14 +64,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         assert self.path == "/v1/transit/sign/push-signing"
         version = body["key_version"]
-        results = []
-        for item in body["batch_input"]:
-            message = base64.b64decode(item["input"], validate=True)
-            signature = KEYS[str(version)].sign(message + b"!" * (fault == "wrong"))
-            results.append({"signature": f"vault:v{1 if fault == 'other' else version}:{encoded(signature)}"})
-        if fault == "error":
-            results[0] = {"error": "encryption key not found"}
-        self.answer(200, {"data": {"batch_results": results}})
+        message = base64.b64decode(body["input"], validate=True)
+        signature = KEYS["1" if fault == "other" else str(version)].sign(message + b"!" * (fault == "wrong"))
+        self.answer(200, {"data": {"signature": f"vault:v{version}:{encoded(signature)}", "key_version": version}})
 
 
 class Server(http.server.ThreadingHTTPServer):

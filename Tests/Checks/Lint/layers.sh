@@ -9,10 +9,10 @@ cd "$(dirname "$0")/../../.."
 
 # MODULE FOLDER [MODULE IT IMPORTS …]: FOLDERS, LOWEST FIRST
 layers='
-Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Answers Attachments Sealing Relay Pairing Batch
+Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Answers Attachments Sealing Relay Pairing
 PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame Completion Manual
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
-PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Signer Batch Devices Seal Open Preview Explanations Commands
+PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Batch Devices Seal Open Preview Explanations Commands
 PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport Relay
 '
 

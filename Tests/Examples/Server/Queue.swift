@@ -7,24 +7,39 @@ struct Delivery: Sendable {
     let payload: Data
 }
 
+/// Works on up to `width` deliveries at the same time, and acknowledges each when it is done.
 func work(
-    _ queue: AsyncStream<Delivery>, _ sealer: Sealer, send: (PushRequest, Phone) async throws -> Void,
-    failed: (Delivery, SealError) async -> Void, acknowledge: (Int) async -> Void
+    _ queue: AsyncStream<Delivery>, _ sealer: Sealer, width: Int = 32,
+    send: @escaping @Sendable (PushRequest, Phone) async throws -> Void,
+    failed: @escaping @Sendable (Delivery, SealError) async -> Void,
+    acknowledge: @escaping @Sendable (Int) async -> Void
 ) async throws {
-    let batch = BatchSealer(sealer, queue) { delivery in
-        var options = Sealer.Options()
-        options.messageName = "\(delivery.receipt)"
-        return Sealer.Message(
-            delivery.payload, to: delivery.phone.key,
-            at: Timestamp(secondsSince1970: Date().timeIntervalSince1970), options: options)
-    }
-    for try await sealed in batch {
-        let delivery = sealed.request
-        switch sealed.result {
-        case .success(let payload):
-            try await send(sealer.request(for: payload, device: delivery.phone.id), delivery.phone)
-        case .failure(let error): await failed(delivery, error)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        var running = 0
+        for await delivery in queue {
+            if running == width { try await group.next() } else { running += 1 }
+            group.addTask {
+                let request: PushRequest
+                do throws(SealError) {
+                    request = try sealer.request(for: delivery)
+                } catch {
+                    await failed(delivery, error)
+                    return await acknowledge(delivery.receipt)
+                }
+                try await send(request, delivery.phone)
+                await acknowledge(delivery.receipt)
+            }
         }
-        await acknowledge(delivery.receipt)
+        try await group.waitForAll()
+    }
+}
+
+extension Sealer {
+    fileprivate func request(for delivery: Delivery) throws(SealError) -> PushRequest {
+        var options = Options()
+        options.messageName = "\(delivery.receipt)"
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        let sealed = try seal(delivery.payload, to: delivery.phone.key, at: now, options: options)
+        return try request(for: sealed, device: delivery.phone.id)
     }
 }

@@ -13,18 +13,24 @@ package enum ChildProcess {
     package struct Result {
         /// The exit code; nil if a signal ended the program.
         package let exit: Int32?
+        /// Whether the program was killed because its time was up.
+        package let isLate: Bool
         package let output: ContiguousArray<UInt8>
         package let messages: ContiguousArray<UInt8>
     }
 
-    /// Runs a program of the PATH with this standard input, at most what a pipe holds, and reads at most `limit` bytes of each output stream. A program
-    /// that writes more gets a closed pipe.
+    /// Runs a program with this standard input, at most what a pipe holds, and reads at most `limit` bytes of each output
+    /// stream. A program that writes more gets a closed pipe. It inherits no other open file.
     ///
+    /// - Parameters:
+    ///   - name: A path with a slash, or the name of a program of the PATH.
+    ///   - timeout: The time in milliseconds after which the program is killed.
     /// - Throws: `.notFound` if there is no such program.
     package static func run(
-        _ name: String, _ arguments: [String], input: Span<UInt8> = Span(), limit: Int
+        _ name: String, _ arguments: [String], input: Span<UInt8> = Span(), limit: Int, timeout: UInt64 = 60_000
     ) throws(SystemError) -> Result {
         precondition(input.count <= 4096, "a pipe may hold no more")
+        let deadline = SystemEnvironment.uptime() + timeout
         let given = try PipeEnds()
         try given.writer.descriptor.writeAll(input)
         close(given.writer)
@@ -37,14 +43,23 @@ package enum ChildProcess {
         close(output.writer)
         close(messages.writer)
         var streams = [Stream(output.reader.descriptor), Stream(messages.reader.descriptor)]
-        let failure = read(&streams, limit: limit)
-        // Without this, a program that writes more would wait for its reader forever.
+        var status = try read(&streams, of: process, limit: limit, deadline: deadline)
+        // Without this, a program that writes more would wait for its reader until it is killed.
         close(output.reader)
         close(messages.reader)
-        let exit = try wait(for: process)
-        if let failure { throw failure }
-        return Result(exit: exit, output: streams[0].bytes, messages: streams[1].bytes)
+        while status == nil, SystemEnvironment.uptime() < deadline {
+            SystemEnvironment.sleep(milliseconds: pause)
+            status = try ending(of: process)
+        }
+        let isLate = status == nil
+        if isLate { _ = kill(process, SIGKILL) }
+        while status == nil { status = try ending(of: process, options: 0) }
+        return Result(
+            exit: status.flatMap(exitCode), isLate: isLate, output: streams[0].bytes, messages: streams[1].bytes)
     }
+
+    /// The milliseconds between two looks whether a program has ended.
+    private static let pause = 10
 
     private static func spawn(
         _ name: String, _ arguments: [String], input: Descriptor, output: Descriptor, messages: Descriptor
@@ -71,27 +86,37 @@ package enum ChildProcess {
         _ = unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         _ = unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
 
-        var words = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
+        var words = unsafe ([name] + arguments).map { unsafe strdup(RawText.path($0)) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
+        closeInherited()
         #if canImport(Darwin)
             let environment = unsafe _NSGetEnviron()?.pointee
         #else
             let environment = unsafe environ
         #endif
-        let code = unsafe posix_spawnp(&process, name, &actions, &attributes, &words, environment)
+        let code = unsafe posix_spawnp(&process, RawText.path(name), &actions, &attributes, &words, environment)
         guard code == 0 else { throw SystemError(code: code) }
         return process
     }
 
-    private static func wait(for process: pid_t) throws(SystemError) -> Int32? {
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { throw .last }
+    /// Keeps files that this process has inherited itself from its children. Those that it opens are never inherited.
+    private static func closeInherited() {
+        for number in Folder.names(in: "/dev/fd").compactMap({ Int32($0) }) where number > 2 {
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         }
-        // WIFEXITED and WEXITSTATUS: Swift does not import macros.
-        return status & 0x7f == 0 ? status >> 8 & 0xff : nil
     }
+
+    /// What `waitpid` says of a program; nil while it runs.
+    private static func ending(of process: pid_t, options: Int32 = WNOHANG) throws(SystemError) -> Int32? {
+        var status: Int32 = 0
+        let ended = unsafe waitpid(process, &status, options)
+        guard ended >= 0 || errno == EINTR else { throw .last }
+        return ended == process ? status : nil
+    }
+
+    /// WIFEXITED and WEXITSTATUS: Swift does not import macros.
+    private static func exitCode(_ status: Int32) -> Int32? { status & 0x7f == 0 ? status >> 8 & 0xff : nil }
 }
 
 // MARK: Pipes
@@ -107,31 +132,34 @@ extension ChildProcess {
         init(_ descriptor: Descriptor) { self.descriptor = descriptor }
     }
 
-    /// Reads both streams at the same time until they end, so that the program never waits for its reader.
-    private static func read(_ streams: inout [Stream], limit: Int) -> SystemError? {
+    /// Reads both streams at the same time, so that the program never waits for its reader, until it has ended. A program that
+    /// it has left behind may keep them open, and is not waited for.
+    ///
+    /// - Returns: What `waitpid` says; nil if the program still runs: it wrote too much, or its time is up.
+    private static func read(
+        _ streams: inout [Stream], of process: pid_t, limit: Int, deadline: UInt64
+    ) throws(SystemError) -> Int32? {
         var chunk = ContiguousArray<UInt8>(repeating: 0, count: 16_384)
-        while streams.contains(where: \.isOpen) {
+        var status: Int32?
+        while true {
+            // Before the streams are read, so that nothing is missed that was written before the end.
+            if status == nil { status = try ending(of: process) }
             var requests = streams.map {
                 pollfd(fd: $0.isOpen ? $0.descriptor.number : -1, events: Int16(POLLIN), revents: 0)
             }
-            guard unsafe poll(&requests, nfds_t(requests.count), -1) >= 0 else {
-                if errno == EINTR { continue }
-                return .last
-            }
+            let ready = unsafe poll(&requests, nfds_t(requests.count), status == nil ? Int32(pause) : 0)
+            guard ready >= 0 || errno == EINTR else { throw .last }
+            if ready == 0, status != nil { return status }
             for index in streams.indices where requests[index].revents != 0 {
-                do throws(SystemError) {
-                    let count = try unsafe chunk.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                        var span = unsafe buffer.mutableSpan
-                        return try streams[index].descriptor.readSome(into: &span, from: 0)
-                    }
-                    streams[index].bytes.append(contentsOf: chunk.prefix(count))
-                    if count == 0 { streams[index].isOpen = false }
-                    if streams[index].bytes.count > limit { return nil }
-                } catch {
-                    return error
+                let count = try unsafe chunk.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                    var span = unsafe buffer.mutableSpan
+                    return try streams[index].descriptor.readSome(into: &span, from: 0)
                 }
+                streams[index].bytes.append(contentsOf: chunk.prefix(count))
+                if count == 0 { streams[index].isOpen = false }
+                if streams[index].bytes.count > limit { return status }
             }
+            if SystemEnvironment.uptime() >= deadline { return status }
         }
-        return nil
     }
 }

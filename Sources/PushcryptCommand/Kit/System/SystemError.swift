@@ -17,9 +17,6 @@ package struct SystemError: Error, Equatable {
 
     package static let notFound = SystemError(code: ENOENT)
     package static let readerIsGone = SystemError(code: EPIPE)
-    package static let timedOut = SystemError(code: ETIMEDOUT)
-    /// The other side has closed the connection.
-    package static let connectionEnded = SystemError(code: ECONNRESET)
 
     /// The system's text in the style of this program's messages: "no space left on device".
     package var text: String {

@@ -9,7 +9,6 @@ enum BatchBench {
     private static let twoJobs = 0.975
     private static let growthLimit = 1.05
     private static let memoryLimit = 32.0
-    private static let signerLimit = 5000.0
     /// 20,000 a second, if a seal takes 90 µs.
     private static let registrationLimit = 50.0 / 90
 
@@ -68,10 +67,5 @@ enum BatchBench {
         Table.printRatio(
             "seal --batch, one job, suite 2", times[1], against: times[0], "libsodium", ratio: times[1] / times[0],
             limit: suite2Limit, unit: "µs")
-    }
-
-    /// Prints how many messages a second were signed by a signer that takes 10 ms for each.
-    static func printSignerRow(_ rate: Double) {
-        Table.printAmount("with a signer of 10 ms", rate, atLeast: signerLimit, unit: "/s")
     }
 }

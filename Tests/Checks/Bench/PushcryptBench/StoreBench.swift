@@ -10,7 +10,7 @@ struct StoreBench {
     /// Devices that the lookups ask for, spread evenly over the import.
     private static let asked = 5_000
     /// The devices that a worker of `seal --batch` looks up in one snapshot.
-    private static let chunk = Sealer.signaturesAtOnce
+    private static let chunk = 256
     /// What an import and a lookup may take, as shares of a seal, so that a slow day of the machine does not decide: 50,000
     /// devices a second and 10 µs where a seal takes 90 µs.
     private struct Limits {

@@ -32,12 +32,6 @@ enum Table {
         printRow(what, measuredText, "", "", "≤ \(decimal(limit, 0)) \(unit)", verdict(measured <= limit))
     }
 
-    /// Prints an amount that must not be below its limit.
-    static func printAmount(_ what: String, _ measured: Double, atLeast limit: Double, unit: String) {
-        let measuredText = "\(decimal(measured, 0)) \(unit)"
-        printRow(what, measuredText, "", "", "≥ \(decimal(limit, 0)) \(unit)", verdict(measured >= limit))
-    }
-
     private static func verdict(_ isMet: Bool) -> String { isMet ? "met" : "NOT MET" }
 
     private static func printRow(

@@ -19,7 +19,6 @@ import Pushcrypt
 //                        reads samples of batches of so many lines, prints their row
 //     batch COUNT FEW MANY KILOBYTES
 //                        reads samples of batches of so many lines, prints their rows and those of few and many lines
-//     signer RATE        prints the row of a batch that is signed elsewhere
 //     command KILOBYTES  reads the times of hyperfine, prints the rows of one command
 //     store DIRECTORY SUITE
 //                        makes a key store there, prints its rows
@@ -49,7 +48,6 @@ do {
     case ("devices", let count?): try BatchBench.printDevices(Int(count) ?? 0, suite)
     case ("batch-suite-2", let count?): try BatchBench.printSuite2Row(standardInput(), Double(count) ?? 0)
     case ("batch", _): try BatchBench.printRows(standardInput(), arguments.dropFirst().compactMap { Double($0) })
-    case ("signer", let rate?): BatchBench.printSignerRow(Double(rate) ?? 0)
     case ("command", let kilobytes?): try CommandBench.printRows(standardInput(), kilobytes)
     case ("store", let directory?): try StoreBench(at: directory, suite).printRows()
     case ("delivery", let delivery?):
