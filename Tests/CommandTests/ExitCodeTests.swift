@@ -10,8 +10,8 @@ import Testing
         arguments: [
             "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
             "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
-            "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "wrong-passphrase",
-            "passphrase-needed", "provider-offline",
+            "older-version", "store-locked", "store-key-missing", "wrong-passphrase", "passphrase-needed",
+            "provider-offline",
         ])
     func later(code: String) {
         #expect(ExitCode(refusedLines: [code]) == .failed)

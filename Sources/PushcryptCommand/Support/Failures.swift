@@ -10,8 +10,8 @@ extension ExitCode {
     private static let passing: Set = [
         "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
         "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
-        "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "passphrase-needed",
-        "wrong-passphrase", "provider-offline",
+        "older-version", "store-locked", "store-key-missing", "passphrase-needed", "wrong-passphrase",
+        "provider-offline",
     ]
 
     /// The end of a batch in which lines were refused with these codes: 1 if one of them may succeed later.

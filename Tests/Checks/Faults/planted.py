@@ -74,10 +74,6 @@ def left_over(stores, life):
     (stores.phone / "keystore.db.new").touch()
 
 
-def opened_to_others(stores, life):
-    (stores.phone / "store.key").chmod(0o644)
-
-
 def nothing(stores, life):
     pass
 
@@ -106,7 +102,6 @@ EDITS = (
     ("a provider key is back", edit("P", "UPDATE provider_keys SET sealed = signing_sealed"), "rotate-request", False, "place"),
     ("a floor falls", edit("D", "UPDATE learned SET floor = 0"), "open-certificate", True, "what the phone has learnt"),
     ("a file is left", left_over, "rotate-device", False, "files in D"),
-    ("others may read the store", opened_to_others, "rotate-device", False, "unsafe-store-file"),
 )
 
 
