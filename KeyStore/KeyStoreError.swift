@@ -10,7 +10,6 @@ public struct KeyStoreError: CodedError {
         private enum Known: String, CaseIterable {
             case storeMissing = "store-missing"
             case storeExists = "store-exists"
-            case unsafeStoreFile = "unsafe-store-file"
             case storeKeyMissing = "store-key-missing"
             case passphraseNeeded = "passphrase-needed"
             case invalidPassphrase = "invalid-passphrase"
@@ -59,9 +58,6 @@ public struct KeyStoreError: CodedError {
         public static let storeMissing = Code(known: .storeMissing)
         /// A store, a replay file, or the file of a new backup already exists.
         public static let storeExists = Code(known: .storeExists)
-        /// A file of the store, or a directory above it, belongs to someone else, is accessible to others, or is a
-        /// link.
-        public static let unsafeStoreFile = Code(known: .unsafeStoreFile)
         /// The database exists, but not the file `store.key` that opens it.
         public static let storeKeyMissing = Code(known: .storeKeyMissing)
         /// The store needs a passphrase, and none was given.

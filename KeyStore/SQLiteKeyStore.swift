@@ -2,7 +2,8 @@ public import Pushcrypt
 
 /// Keys, pins and devices in one SQLite database, for a provider, a device, or both.
 ///
-/// A directory of mode 0700 holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. Every
+/// A directory holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. New files have mode 0600, new
+/// directories 0700; other modes, owners and links work, and `check()` says what other users can reach. Every
 /// secret is sealed in its row and every row is authenticated: someone who can read the database but not `store.key`
 /// learns names, public keys and times; someone who can write it can only delete rows or put older ones back. Every
 /// change is one transaction, on the disk when the call returns.
@@ -19,16 +20,15 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     static let leftovers: [StaticString] =
         [
             newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
-            journalName,
+            "keystore.db-journal",
         ] + logFiles
 
     static let logName: StaticString = "keystore.db-wal"
-    private static let journalName: StaticString = "keystore.db-journal"
-    static let logIndexName: StaticString = "keystore.db-shm"
-    static let logFiles = [logName, logIndexName]
+    static let logFiles = [logName, "keystore.db-shm"]
+    /// The files in a store's directory that stay.
+    static let keptFiles = [StoreKeyFile.name, databaseName, ExtensionDatabase.fileName]
     /// The files in a store's directory.
-    static let files: [StaticString] =
-        logFiles + [databaseName, StoreKeyFile.name, ExtensionDatabase.fileName]
+    static let files = logFiles + keptFiles
 
     let directory: StoreDirectory?
     /// The database that the connection reads, even if another file has its name by now.
@@ -54,7 +54,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     /// An interrupted creation, even by a power failure, leaves no store; calling this again completes it. If the new
     /// store cannot be opened, this throws, but the store exists.
     ///
-    /// - Throws: `storeExists`, `unsafeStoreFile`.
+    /// - Throws: `storeExists`.
     public static func create(
         in directory: String, passphrase: StorePassphrase? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> SQLiteKeyStore {
@@ -63,7 +63,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
 
     /// Opens an existing store.
     ///
-    /// - Throws: `storeMissing`, `unsafeStoreFile`, `storeKeyMissing`, `passphraseNeeded`, `wrongPassphrase` (also for
+    /// - Throws: `storeMissing`, `storeKeyMissing`, `passphraseNeeded`, `wrongPassphrase` (also for
     ///   a `store.key` of another store, and for a passphrase if the store has none), `newerVersion`.
     public static func open(
         in directory: String, passphrase: StorePassphrase? = nil
@@ -79,7 +79,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     ///
     /// A store in memory has one connection, which is shared.
     ///
-    /// - Throws: `storeMissing`; `wrongPassphrase` if another store is there now; `unsafeStoreFile`, `newerVersion`.
+    /// - Throws: `storeMissing`; `wrongPassphrase` if another store is there now; `newerVersion`.
     package func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
         guard let directory else { return self }
         let facts = try Self.databaseFacts(in: directory)
@@ -162,11 +162,6 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     private static func open(
         in directory: StoreDirectory, _ facts: FileFacts, _ passphrase: StorePassphrase?, _ options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteKeyStore {
-        for name in logFiles {
-            guard let log = try directory.facts(of: name) else { continue }
-            // They were created while the database was read-only.
-            if facts.isWritable, !log.isWritable { try directory.makeWritable(name) }
-        }
         let (connection, keys, readOnly) = try connect(in: directory, options) { (connection) throws(KeyStoreError) in
             try unlock(connection, "the store at \(directory.path)", .file(in: directory), passphrase)
         }
@@ -175,13 +170,17 @@ public final class SQLiteKeyStore: DeviceKeyStore {
 
     /// Connects to the database in a directory, and reads it with `body`.
     ///
-    /// Where SQLite cannot create its log, as on a read-only or full disk, a database without one is read as it is.
+    /// Where SQLite cannot create its log, as on a read-only or full disk, or this user may only read, a database without one
+    /// is read as it is.
     private static func connect<R>(
         in directory: StoreDirectory, _ options: StoreOptions, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> (SQLiteConnection, R, ReadOnly?) {
         let failure: KeyStoreError
         do throws(KeyStoreError) {
-            let connection = try connect(directory.file(databaseName), options)
+            let path = directory.file(databaseName)
+            // With a log that this user creates, the owner could change nothing any more.
+            if try !LogFile.log.hasContent(in: directory) { try requireWritable(path) }
+            let connection = try connect(path, options)
             let result = try body(connection)
             // Another program may have turned the log off. While somebody reads it cannot be turned on again.
             if try !connection.hasLog() { try? SQLiteConnection(path: connection.path, busyTimeout: 0).useLog() }
@@ -191,7 +190,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         }
         let facts = try databaseFacts(in: directory)
         guard failure.code == .inputOutput || failure.code == .diskFull,
-            try !directory.hasContent(logName), try !directory.hasContent(journalName)
+            try !LogFile.log.hasContent(in: directory), try !LogFile.journal.hasContent(in: directory)
         else { throw failure }
         let connection = try SQLiteConnection(unchangingAt: directory.file(databaseName))
         return (connection, try body(connection), ReadOnly(reason: failure, changedAt: facts.changedAt))
@@ -271,12 +270,11 @@ public final class SQLiteKeyStore: DeviceKeyStore {
                 .inputOutput,
                 "the store at \(directory.path) was replaced while it was open: open it again, and repeat the change")
         }
-        let log = directory.file(Self.logName)
-        let identity = try FileFacts(at: log)?.identity
+        let identity = try LogFile.log.facts(in: directory)?.identity
         guard connection.log == nil || identity == connection.log else {
             throw KeyStoreError(
                 .inputOutput,
-                "\(log) was removed while the store was open, and the latest changes may be lost: open the store again, and repeat the change"
+                "\(directory.file(Self.logName)) was removed while the store was open, and the latest changes may be lost: open the store again, and repeat the change"
             )
         }
         connection.log = identity

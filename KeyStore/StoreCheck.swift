@@ -1,7 +1,10 @@
 public import Pushcrypt
 
 extension SQLiteKeyStore {
-    /// Checks the whole store: files and modes, the database's structure and tables, the tag of every row, every sealed
+    /// What other users can read or change, the worst first, and whether the database has another name.
+    package func warnings() -> [Finding] { (try? directory?.warnings()) ?? [] }
+
+    /// Checks the whole store: files, what other users can reach, the database's structure and tables, the tag of every row, every sealed
     /// secret, and whether it can be written.
     ///
     /// A million devices take some seconds. Changes nothing.
@@ -15,8 +18,8 @@ extension SQLiteKeyStore {
 extension SQLiteKeyStore {
     /// What only the files tell before the store is opened.
     package static func check(filesIn path: String) -> [Finding] {
-        guard let directory = try? StoreDirectory(existing: path), (try? directory.has(logIndexName)) == true,
-            (try? directory.has(logName)) == false
+        guard let directory = try? StoreDirectory(existing: path), (try? LogFile.index.exists(in: directory)) == true,
+            (try? LogFile.log.exists(in: directory)) == false
         else { return [] }
         return [
             Finding(
@@ -79,9 +82,7 @@ private struct StoreCheck {
     private mutating func checkFiles() {
         guard let directory = store.directory else { return }
         let before = findings.count
-        step { check throws(KeyStoreError) in
-            for problem in try directory.problems() { check.find(.error, problem.description) }
-        }
+        step { check throws(KeyStoreError) in check.findings += try directory.warnings() }
         for name in SQLiteKeyStore.files {
             step { check throws(KeyStoreError) in _ = try directory.has(name) }
         }
@@ -117,7 +118,8 @@ private struct StoreCheck {
         } else {
             find(.error, "the database is damaged", fix: "restore it from a backup")
         }
-        if store.directory != nil, !hasLog {
+        // A full or read-only disk takes no log.
+        if store.directory != nil, store.readOnly == nil, !hasLog {
             find(
                 .warning, "the database has no write-ahead log, so readers and writers wait for each other",
                 fix: "end the program that has it open; the next command that opens the store makes one")

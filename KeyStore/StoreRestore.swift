@@ -133,23 +133,14 @@ struct Restoration {
     // MARK: The backup
 
     static func openBackup(_ path: String) throws(KeyStoreError) -> Descriptor {
-        guard let facts = try FileFacts(at: path) else {
-            throw KeyStoreError(.inputOutput, "cannot read \(path): there is no such file")
-        }
-        guard facts.isRegular else { throw notRegular(path) }
-        if let log = try FileFacts(at: path + "-wal"), log.size > 0 {
+        let file = try Descriptor(reading: path)
+        try FileFacts(of: file).requireRegular(path)
+        if let log = try FileFacts(at: realPath(path) + LogFile.log.rawValue), log.size > 0 {
             throw KeyStoreError(
                 .corruptStore,
                 "\(path) has a log beside it, so it was copied while in use: restore a file that pushcrypt wrote")
         }
-        let file = try Descriptor(reading: path)
-        // The file opened may not be the one checked.
-        guard try FileFacts(of: file).isRegular else { throw notRegular(path) }
         return file
-    }
-
-    private static func notRegular(_ path: String) -> KeyStoreError {
-        KeyStoreError(.inputOutput, "\(path) is not a regular file: name the backup itself")
     }
 
     /// Copies as many bytes as the backup has at the start.

@@ -30,7 +30,7 @@ extension SQLiteKeyStore {
             isReplaced = facts.identity != file
             // Another process writes after all, and this connection never reads its log.
             if let readOnly {
-                let hasLog = try directory.hasContent(Self.logName)
+                let hasLog = try LogFile.log.hasContent(in: directory)
                 isReplaced = isReplaced || hasLog || facts.changedAt != readOnly.changedAt
             }
         }

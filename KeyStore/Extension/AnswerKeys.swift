@@ -27,7 +27,7 @@ package struct AnswerKeys: Sendable {
 
     /// Keeps the key of a message that is shown; nothing if it is withdrawn, or too old to be answered.
     ///
-    /// - Throws: `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`,
+    /// - Throws: `storeMissing` if the directory does not exist; `storeBusy`, `diskFull`,
     ///   `inputOutput`, `newerVersion`.
     package func keep(
         _ key: AnswerKey, of message: ReplayMessage, openedWith device: DevicePublicKey, at now: Timestamp

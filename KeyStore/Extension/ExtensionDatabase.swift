@@ -43,7 +43,7 @@ public final class ExtensionDatabase: Sendable {
 
     /// Creates the file, when a device is enrolled; messages sent at or before `floor` never count as new.
     ///
-    /// - Throws: `storeMissing` if the directory does not exist; `storeExists`, `unsafeStoreFile`, `storeBusy`,
+    /// - Throws: `storeMissing` if the directory does not exist; `storeExists`, `storeBusy`,
     ///   `diskFull`, `inputOutput`.
     public static func create(in directory: String, floor: Timestamp) throws(KeyStoreError) -> ExtensionDatabase {
         let file = RecoverableDatabase(in: directory, busyTimeout: busyTimeout)
@@ -111,7 +111,7 @@ extension ExtensionDatabase {
     ///   - store: The app's keys, which the extension only reads.
     ///   - grace: How long after `now` a replaced device key still opens.
     ///   - now: The present time.
-    /// - Throws: The errors of the key store; `storeMissing` if the directory does not exist, `unsafeStoreFile`,
+    /// - Throws: The errors of the key store; `storeMissing` if the directory does not exist,
     ///   `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. The rest is still there then.
     public func merge<Store: DeviceKeyStore>(
         into store: Store, grace: Interval = Store.standardGrace, at now: Timestamp

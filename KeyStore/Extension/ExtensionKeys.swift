@@ -48,7 +48,7 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
 
     /// Keeps a message's certificate, and the pending key that opened it, if any.
     ///
-    /// - Throws: `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`,
+    /// - Throws: `storeMissing` if the directory does not exist; `storeBusy`, `diskFull`,
     ///   `inputOutput`, `newerVersion`.
     public func settle(
         openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,

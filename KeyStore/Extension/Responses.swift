@@ -35,7 +35,7 @@ package struct Responses: Sendable {
     ///   - key: The account's device key; the public half is enough, so no store has to be open.
     ///   - now: When the user responded.
     /// - Returns: The number of older responses dropped to make room.
-    /// - Throws: `responseTooLarge`; `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`,
+    /// - Throws: `responseTooLarge`; `storeMissing` if the directory does not exist; `storeBusy`,
     ///   `diskFull`, `inputOutput`, `newerVersion`. Nothing is stored then.
     @discardableResult
     package func keep(

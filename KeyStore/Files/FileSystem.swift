@@ -18,11 +18,9 @@ extension KeyStoreError {
     }
 }
 
-/// The properties of a file, without following a link.
+/// The properties of a file; of a symbolic link, those of the file that it leads to.
 struct FileFacts {
     let mode: mode_t
-    let owner: uid_t
-    let group: gid_t
     let links: UInt64
     let size: Int64
     let identity: FileIdentity
@@ -31,16 +29,15 @@ struct FileFacts {
 
     var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
-    var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
-    /// Whether its owner may read and write it.
-    var isWritable: Bool { mode & (S_IRUSR | S_IWUSR) == S_IRUSR | S_IWUSR }
+    /// Whether others than its owner may read or write it.
+    var isOpenToOthers: Bool { mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH) != 0 }
     /// The mode in the form `chmod` accepts.
     var permissions: String { "0" + String(mode & 0o7777, radix: 8) }
 
     /// Gets the properties of a path; nil if it does not exist.
     init?(at path: String) throws(KeyStoreError) {
         var facts = stat()
-        guard unsafe lstat(path, &facts) == 0 else {
+        guard unsafe stat(path, &facts) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else { throw .system(errno, "access \(path)") }
             return nil
         }
@@ -54,6 +51,11 @@ struct FileFacts {
         self.init(facts)
     }
 
+    /// Refuses a directory, a pipe and a device.
+    func requireRegular(_ path: String) throws(KeyStoreError) {
+        guard isRegular else { throw KeyStoreError(.inputOutput, "\(path) is not a regular file") }
+    }
+
     /// Removes a file, if there is one.
     static func removeFile(at path: String) throws(KeyStoreError) {
         guard unsafe unlink(path) != 0, errno != ENOENT else { return }
@@ -62,8 +64,6 @@ struct FileFacts {
 
     private init(_ facts: stat) {
         mode = facts.st_mode
-        owner = facts.st_uid
-        group = facts.st_gid
         links = UInt64(facts.st_nlink)
         size = Int64(facts.st_size)
         identity = FileIdentity(device: UInt64(truncatingIfNeeded: facts.st_dev), number: UInt64(facts.st_ino))
@@ -81,19 +81,44 @@ struct FileIdentity: Hashable {
     let number: UInt64
 }
 
+/// Returns the absolute path, without symbolic links, of something that exists.
+func realPath(_ path: String) throws(KeyStoreError) -> String {
+    guard let real = unsafe realpath(path, nil) else { throw .system(errno, "access \(path)") }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+}
+
+/// Throws the system's reason if this user may not write a file.
+func requireWritable(_ path: String) throws(KeyStoreError) {
+    guard unsafe access(path, W_OK) == 0 else { throw .system(errno, "write \(path)") }
+}
+
+/// Waits until a file's or directory's name is on the disk; without it, the contents would be lost.
+///
+/// A directory above that cannot be read, or is not on a disk, is skipped.
+func keepName(of path: String) throws(KeyStoreError) {
+    let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "./"
+    let number = unsafe open(parent + ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC)
+    guard number >= 0 else { return }
+    defer { _ = close(number) }
+    guard fsync(number) == 0 || errno == EINVAL else { throw .system(errno, "write \(parent)") }
+}
+
 /// An open file, closed on release.
 struct Descriptor: ~Copyable {
+    private static let privateMode: mode_t = 0o600
+
     let number: Int32
     /// The file's path in errors.
     let path: String
 
-    /// Opens a file; never follows a link, waits for a pipe's other end, or passes the file to a child process.
+    /// Opens a file; never waits for a pipe's other end, or passes the file to a child process.
     ///
     /// - Parameter name: The path in errors, if the file is a temporary one.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0, named name: String? = nil) throws(KeyStoreError) {
         var number: Int32
         repeat {
-            number = unsafe open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
+            number = unsafe open(path, flags | O_NONBLOCK | O_CLOEXEC, mode)
         } while number < 0 && errno == EINTR
         guard number >= 0 else { throw .system(errno, "open \(name ?? path)") }
         self.number = number
@@ -107,11 +132,9 @@ struct Descriptor: ~Copyable {
     /// Creates an empty file to which only its owner has access.
     static func create(_ path: String, named name: String? = nil) throws(KeyStoreError) -> Descriptor {
         let flags = O_WRONLY | O_CREAT | O_EXCL
-        let descriptor = try Descriptor(path, flags, mode: UnsafeFile.fileMode, named: name)
-        // The process's umask may have removed bits.
-        guard fchmod(descriptor.number, UnsafeFile.fileMode) == 0 else {
-            throw .system(errno, "protect \(descriptor.path)")
-        }
+        let descriptor = try Descriptor(path, flags, mode: privateMode, named: name)
+        // The process's umask may have removed bits. Some volumes have one mode for all files, and refuse another.
+        _ = fchmod(descriptor.number, privateMode)
         return descriptor
     }
 

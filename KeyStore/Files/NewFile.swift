@@ -26,18 +26,12 @@ final class NewFile {
         guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
             throw KeyStoreError(.inputOutput, "\(quoted(path)) names no file")
         }
-        let parent = try Self.resolved(slash.map { String(path[...$0]) } ?? "./")
+        let real = try realPath(slash.map { String(path[...$0]) } ?? "./")
+        let parent = real == "/" ? "" : real
         self.path = path
         resolved = "\(parent)/\(name)"
         temporary = "\(parent)/\(Self.temporaryPrefix)" + String(UInt64.random(in: 0 ... .max), radix: 36)
         guard try FileFacts(at: resolved) == nil else { throw exists }
-    }
-
-    private static func resolved(_ directory: String) throws(KeyStoreError) -> String {
-        guard let resolved = unsafe realpath(directory, nil) else { throw .system(errno, "access \(directory)") }
-        defer { unsafe free(resolved) }
-        let path = unsafe String(cString: resolved)
-        return path == "/" ? "" : path
     }
 
     private var exists: KeyStoreError {
@@ -48,23 +42,11 @@ final class NewFile {
 
     /// Gives the file its name, unless another has it by now; the name is on the disk when this returns.
     func finish() throws(KeyStoreError) {
-        if unsafe link(temporary, resolved) == 0 {
-            isFinished = true
-            guard unsafe unlink(temporary) == 0 else { throw .system(errno, "remove \(temporary)") }
-        } else {
-            switch errno {
-            case EEXIST: throw exists
-            case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS:
-                // A file system without links, such as a memory stick.
-                guard try FileFacts(at: resolved) == nil else { throw exists }
-                guard unsafe rename(temporary, resolved) == 0 else { throw .system(errno, "write \(path)") }
-                isFinished = true
-            case let code: throw .system(code, "write \(path)")
-            }
-        }
+        guard try FileFacts(at: resolved) == nil else { throw exists }
+        guard unsafe rename(temporary, resolved) == 0 else { throw .system(errno, "write \(path)") }
+        isFinished = true
         // The file is complete under its name, even if its directory cannot be synchronised.
-        let parent = resolved.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(resolved[...$0]) } ?? "/"
-        try? Descriptor(parent + ".", O_RDONLY | O_DIRECTORY).synchronize()
+        try? keepName(of: resolved)
     }
 
     /// Removes the file, finished or not, and what SQLite left beside the temporary one.

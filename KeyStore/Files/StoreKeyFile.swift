@@ -19,9 +19,8 @@ enum StoreKeyFile {
 
     fileprivate static func read(at path: String) throws(KeyStoreError) -> SecretBytes {
         let descriptor = try Descriptor(reading: path)
-        // The file opened may not be the one checked.
         let facts = try FileFacts(of: descriptor)
-        if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
+        try facts.requireRegular(path)
         guard facts.size == StoreKDF.keyLength else { throw wrongSize(path, facts.size) }
         return try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
             let count = try descriptor.read(into: &key)
@@ -53,12 +52,7 @@ final class StoreKeyCopy {
     let path: String
     let key: SecretBytes
 
-    /// Reads a file that is as safe as `store.key` must be.
     init(at path: String) throws(KeyStoreError) {
-        guard let facts = try FileFacts(at: path) else {
-            throw KeyStoreError(.inputOutput, "cannot read \(path): there is no such file")
-        }
-        if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
         self.path = path
         key = try StoreKeyFile.read(at: path)
     }

@@ -22,7 +22,7 @@ public struct Journal: Sendable {
 
     /// Returns every entry, oldest first; none if there is no file, or a damaged one.
     ///
-    /// - Throws: `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`,
+    /// - Throws: `storeMissing` if the directory does not exist; `storeBusy`, `diskFull`,
     ///   `inputOutput`, `newerVersion`.
     public func entries() throws(KeyStoreError) -> [JournalEntry] {
         let entries = try database.read { (connection) throws(KeyStoreError) in

@@ -18,7 +18,10 @@ extension SQLiteConnection {
         }
         let code = unsafe sqlite3_backup_step(copy, -1)
         let end = unsafe sqlite3_backup_finish(copy)
-        guard code == SQLITE_DONE else { throw source.failure(code == SQLITE_OK ? end : code) }
+        guard code == SQLITE_DONE else {
+            let code = code == SQLITE_OK ? end : code
+            throw SQLiteFailure.isOfWriting(code) ? failure(code) : source.failure(code)
+        }
         try check(end)
     }
 
@@ -40,8 +43,9 @@ extension SQLiteConnection {
     func emptyLog() throws(KeyStoreError) {
         try check(unsafe sqlite3_wal_checkpoint_v2(database, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
         // SQLite does not sync after truncating: after a power failure, the log could be back at its old length.
-        let log = "\(path)-wal"
-        guard path != Self.memory, try FileFacts(at: log) != nil else { return }
+        guard path != Self.memory else { return }
+        let log = try realPath(path) + LogFile.log.rawValue
+        guard try FileFacts(at: log) != nil else { return }
         try Descriptor(log, O_RDONLY).synchronize()
     }
 

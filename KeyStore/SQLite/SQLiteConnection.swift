@@ -64,7 +64,7 @@ final class SQLiteConnection {
         _ interruption: SQLiteInterruption?
     ) throws(KeyStoreError) {
         var handle: OpaquePointer?
-        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
         flags |= isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
         let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, nil)

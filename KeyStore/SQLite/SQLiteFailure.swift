@@ -18,6 +18,14 @@ struct SQLiteFailure {
     /// The path in errors.
     let name: String
 
+    /// `SQLITE_IOERR_WRITE`, `FSYNC`, `DIR_FSYNC` and `TRUNCATE`.
+    private static let writeErrors = (3...6).map { SQLITE_IOERR | $0 << 8 }
+
+    /// Whether a file could not be written.
+    static func isOfWriting(_ code: Int32) -> Bool {
+        code & 0xff == SQLITE_FULL || writeErrors.contains(code)
+    }
+
     /// Bound values never appear in it.
     var error: KeyStoreError {
         switch code & 0xff {
@@ -29,12 +37,7 @@ struct SQLiteFailure {
         case SQLITE_FULL:
             return .system(ENOSPC, "write \(name)")
         case SQLITE_READONLY:
-            // The log and its index get the mode that the database has when they are created.
-            let file =
-                ["-shm", "-wal"].map { path + $0 }.first { (try? FileFacts(at: $0))?.isWritable == false } ?? name
-            return KeyStoreError(
-                .inputOutput, "cannot write \(file): run chmod u+w \(quoted(file)), or use a disk that is not read-only"
-            )
+            return KeyStoreError(.inputOutput, "cannot write \(name): the file, its log or the disk is read-only")
         case SQLITE_CANTOPEN where systemError == ENOENT && (try? FileFacts(at: path)) != nil:
             // This is the last of several attempts to open a log or its index, which does not tell the cause.
             return KeyStoreError(

@@ -3,6 +3,6 @@
 template {
   contents    = "{{ with secret \"secret/data/push\" }}{{ .Data.data.signing_key }}{{ end }}"
   destination = "/vault/secrets/signing.key"
-  # Readable only by the group: a key that everyone can read is refused.
+  # Readable only by the group; with more, each start warns.
   perms       = "0440"
 }

@@ -9,7 +9,7 @@ import Testing
         "A line that may succeed later, alone or once the set-up is right, is 1",
         arguments: [
             "store-busy", "disk-full", "input-output", "overflow-failed", "changed-file", "store-missing",
-            "newer-version", "older-version", "store-locked", "unsafe-store-file", "store-key-missing",
+            "newer-version", "older-version", "store-locked", "store-key-missing",
             "wrong-passphrase",
             "passphrase-needed", "provider-offline",
         ])

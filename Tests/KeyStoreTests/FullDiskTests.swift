@@ -118,6 +118,31 @@ struct FullDiskTests {
         #expect(try SQLiteKeyStore.open(in: path).addDevice(registration(), id: "later", at: start) == .added)
     }
 
+    /// A full disk is named as such, and no damage.
+    @Test func aFullDiskIsNotALostLog() throws {
+        guard let disk = try SmallDisk(kilobytes: 600) else { return }
+        let path = disk.path + "/store"
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        try disk.fill()
+        let problems = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).check()
+            .filter { $0.severity != .note }
+        #expect(
+            problems.map(\.message) == [
+                "cannot use \(path)/keystore.db: the disk is full; free some space and try again"
+            ])
+    }
+
+    @Test(arguments: [40, 100, 128])
+    func aBackupNamesTheDiskThatIsFull(_ kilobytes: Int) throws {
+        guard let disk = try SmallDisk(kilobytes: kilobytes) else { return }
+        let home = try Home()
+        let error = error { try home.store.backUp(to: disk.path + "/backup") }
+        #expect(error?.code == .diskFull)
+        let text = try #require(error?.description)
+        #expect(text.contains(" \(disk.path)/backup: the disk is full; free some space and try again"))
+        #expect(try list(disk.path).isEmpty)
+    }
+
     private func checkReading(
         _ path: String, _ provider: ProviderKeyRecord, changing expected: KeyStoreError.Code
     ) throws {

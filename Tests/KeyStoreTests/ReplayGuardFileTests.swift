@@ -289,13 +289,19 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         expect(take(file), .new, problem: .storeMissing)
     }
 
-    @Test func aFileThatIsOpenToOthersIsNotUsed() throws {
+    @Test func whatIsNoFileIsNotUsed() throws {
         let scratch = try directory()
-        unsafe chmod(scratch.file("extension.db"), 0o644)
-        expect(take(open(scratch.store)), .new, problem: .unsafeStoreFile)
         unsafe unlink(scratch.file("extension.db"))
         unsafe symlink("/dev/null", scratch.file("extension.db"))
-        expect(take(open(scratch.store)), .new, problem: .unsafeStoreFile)
+        expect(take(open(scratch.store)), .new, problem: .inputOutput)
+    }
+
+    @Test func aFileThatIsOpenToOthersIsUsed() throws {
+        let scratch = try directory()
+        unsafe chmod(scratch.file("extension.db"), 0o666)
+        unsafe chmod(scratch.store, 0o777)
+        expect(take(open(scratch.store)), .new)
+        expect(take(open(scratch.store), request: "other"), .copy)
     }
 
     @Test func whileAnotherWritesTheMessageIsNewAndThatIsSaid() throws {

@@ -61,20 +61,12 @@ struct RestoreTests {
         #expect(try list(elsewhere).isEmpty)
     }
 
-    @Test func theCopyOfTheKeyMustBeSafe() throws {
-        let link = scratch.path + "/link"
-        try #require(unsafe symlink(key, link) == 0)
-        #expect(code { try restore(to: elsewhere, key: link) } == .unsafeStoreFile)
+    @Test func theCopyOfTheKeyIsAFileOf32Bytes() throws {
         let pipe = scratch.path + "/pipe"
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
-        #expect(code { try restore(to: elsewhere, key: pipe) } == .unsafeStoreFile)
-        #expect(code { try restore(to: elsewhere, key: scratch.store) } == .unsafeStoreFile)
-        #expect(code { try restore(to: elsewhere, key: scratch.path + "/none") } == .inputOutput)
-        for mode: mode_t in [0o640, 0o604, 0o666] {
-            try #require(unsafe chmod(key, mode) == 0)
-            #expect(code { try restore(to: elsewhere, key: key) } == .unsafeStoreFile)
+        for path in [pipe, scratch.store, scratch.path + "/none"] {
+            #expect(code { try restore(to: elsewhere, key: path) } == .inputOutput)
         }
-        try #require(unsafe chmod(key, 0o600) == 0)
         for count in [0, 31, 33] {
             try writeFile(key, Bytes(repeating: 7, count: count))
             #expect(code { try restore(to: elsewhere, key: key) } == .corruptStore)
@@ -82,9 +74,26 @@ struct RestoreTests {
         #expect(unsafe access(elsewhere, F_OK) != 0)
     }
 
-    @Test(arguments: ["/none", "/store", "/link", "/pipe"])
+    /// As a link to the newest backup, on a volume where all files have one mode.
+    @Test func aBackupAndItsKeyMayBeLinksAndOpenToOthers() throws {
+        for path in [backup, key] {
+            try #require(unsafe chmod(path, 0o777) == 0)
+            try #require(unsafe symlink(path, path + ".link") == 0)
+        }
+        try restore(backup + ".link", to: elsewhere, key: key + ".link")
+        #expect(try open(elsewhere).deviceCount() == 20)
+        for name in ["keystore.db", "store.key"] { #expect(mode(of: "\(elsewhere)/\(name)") == 0o600) }
+    }
+
+    /// The newest changes are in its log.
+    @Test func aLinkToAStoreInUseIsNoBackup() throws {
+        try #require(unsafe symlink(scratch.file("keystore.db"), scratch.path + "/link") == 0)
+        try home.store.setSetting("a", named: "title")
+        #expect(code { try restore(scratch.path + "/link", to: elsewhere, key: key) } == .corruptStore)
+    }
+
+    @Test(arguments: ["/none", "/store", "/pipe"])
     func aBackupIsARegularFile(_ name: String) throws {
-        try #require(unsafe symlink(backup, scratch.path + "/link") == 0)
         try #require(unsafe mkfifo(scratch.path + "/pipe", 0o600) == 0)
         #expect(code { try restore(scratch.path + name, to: elsewhere, key: key) } == .inputOutput)
         #expect(code { try restore("/dev/zero", to: elsewhere, key: key) } == .inputOutput)

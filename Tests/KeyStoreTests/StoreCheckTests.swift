@@ -19,15 +19,6 @@ struct StoreCheckTests {
         #expect(findings.contains { $0.message == "the store can be written" })
     }
 
-    @Test func everyFileThatIsOpenToOthersIsNamed() throws {
-        let home = try Home()
-        _ = try home.store.generateDeviceKey(at: start)
-        for name in try home.scratch.names() { unsafe chmod(home.scratch.file(name), 0o644) }
-        let texts = problems(home.store).map(\.message)
-        for name in try home.scratch.names() { #expect(texts.contains { $0.contains("/\(name)'") }, "\(name)") }
-        #expect(texts.allSatisfy { $0.contains("chmod 0600") })
-    }
-
     @Test func manyDamagedRowsAreCounted() throws {
         let home = try Home()
         let batch = (0..<2500).map {

@@ -71,6 +71,7 @@ struct RestoreCommand: CommandBody {
         guard file != "-", keyFile != "-" else { throw .usage("a backup is read from a file, not from standard input") }
         for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
         let path = try console.path(of: store)
+        if let keyFile { console.warnIfOfEverybody(keyFile) }
         let passphrase: StorePassphrase?
         if let source = store.passphraseFile {
             passphrase = try console.passphrase(console.readSecret(from: source))

@@ -21,7 +21,7 @@ struct DoctorCommand: CommandBody {
         do throws(CommandFailure) {
             let directory = try console.path(of: arguments.store)
             findings += SQLiteKeyStore.check(filesIn: directory)
-            let store = try console.open(arguments.store)
+            let store = try console.openQuietly(arguments.store)
             let found = store.check()
             findings += found
             if !found.contains(where: { $0.severity == .error }) {
@@ -60,7 +60,7 @@ package struct DoctorArguments: Sendable {
     package static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe.",
+                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work.",
                 "With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.",
             ],
             examples: [
@@ -74,6 +74,7 @@ extension Console {
     /// Writes what was found; returns whether nothing is wrong.
     package func report(_ findings: [Finding], isJSON: Bool) throws(CommandFailure) -> ExitCode {
         var output = OutputBuffer(self)
+        let findings = findings + warningsGivenOnce.map { Finding(.warning, $0) }
         for finding in findings { try output.append(isJSON ? finding.json : finding.line(self)) }
         try output.flush()
         return findings.contains { $0.severity == .error } ? .failed : .done
@@ -90,7 +91,8 @@ extension Finding {
         }
     }
 
-    fileprivate var text: String { fix.isEmpty ? message : "\(message): \(fix)" }
+    /// The finding and what to do.
+    var text: String { fix.isEmpty ? message : "\(message): \(fix)" }
 
     fileprivate func line(_ console: Console) -> String {
         let style: TextStyle =

@@ -30,9 +30,10 @@ struct InitCommand: CommandBody {
         let path = try console.path(of: store)
         let now = console.timestamp
         let passphrase = try newPassphrase(console)
-        _ = try withStoreErrors { () throws(KeyStoreError) in
+        let made = try withStoreErrors { () throws(KeyStoreError) in
             try SQLiteKeyStore.create(in: path, passphrase: passphrase, at: now)
         }
+        console.warn(of: made)
         if isJSON {
             var json = JSONWriter()
             json.object { $0.string(path, for: "store") }

@@ -26,7 +26,8 @@ extension SendCommand {
     /// Where the provider token is kept: APNs refuses one that is created again within 20 minutes, as a cron job would.
     private func keptToken(_ console: Console) -> [String] {
         guard arguments.tokenFile == nil, arguments.login.certificate == nil, !arguments.isDryRun,
-            let path = console.storePath(given: arguments.store.path), Folder.kind(of: path + "/store.key") == .file
+            let path = console.storePath(given: arguments.store.path),
+            Folder.kind(of: path + "/store.key", followingLinks: true) == .file
         else { return [] }
         return [SendArguments.tokenFileOption, path + "/provider-token"]
     }

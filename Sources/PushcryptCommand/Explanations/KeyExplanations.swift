@@ -78,14 +78,6 @@ extension Explanation {
                 "It is never overwritten: its keys would be lost. For restore: the store has provider keys or certificates that the backup lacks, is another one, or cannot be read; or store.key is another key.",
             fix: "Use it, or name another directory or file. 'restore --replace' replaces a store."),
         Explanation(
-            KeyStoreError.Code.unsafeStoreFile, .store,
-            summary: "a file of the store is not safe from others",
-            cause:
-                "It, its directory or one above has another owner, is open to others, is a symbolic link or has a second name; often after copying as root, or with a lax umask.",
-            fix:
-                "Run the command in the message. After long exposure replace the keys ('pushcrypt key rotate'). For a secret mount use --signing-key-file."
-        ),
-        Explanation(
             KeyStoreError.Code.storeKeyMissing, .store,
             summary: "the file store.key is gone",
             cause: "Only the database was restored.",

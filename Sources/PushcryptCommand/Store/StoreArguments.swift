@@ -69,8 +69,20 @@ extension Console {
         return nil
     }
 
-    /// Opens the key store; prompts for its passphrase if it has one.
+    /// Opens the key store; prompts for its passphrase if it has one. Warns if other users can read or change it.
     func open(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
+        let store = try openQuietly(store)
+        warn(of: store)
+        return store
+    }
+
+    /// Gives the first of a store's warnings; `doctor` lists all.
+    func warn(of store: SQLiteKeyStore) {
+        if let found = store.warnings().first { warningOnce(found.text) }
+    }
+
+    /// Opens the key store like `open`, without a warning.
+    func openQuietly(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
         let path = try path(of: store)
         if let source = store.passphraseFile {
             let passphrase = try passphrase(readSecret(from: source))

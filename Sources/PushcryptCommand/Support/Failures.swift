@@ -9,7 +9,7 @@ extension ExitCode {
     /// The codes of lines that may succeed later as they are, some of them only once the set-up is right.
     private static let passing: Set = [
         "store-busy", "disk-full", "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
-        "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "passphrase-needed",
+        "older-version", "store-locked", "store-key-missing", "passphrase-needed",
         "wrong-passphrase", "provider-offline",
     ]
 

@@ -411,8 +411,9 @@ def part_doctor(folder):
         expect(code == 0 and len(findings) == 5 and all(finding["level"] == "ok" for finding in findings), findings, said)
         code, findings, said = doctor(folder, mock, "--certificate", f"{folder}/doctor/app.pem", login=False)
         expect(code == 0 and findings[0]["level"] == "warning" and "ends in" in findings[0]["text"], findings, said)
+        _, findings, said = doctor(folder, mock, *key("AuthKey_OPEN123456.p8"), login=False)
+        expect("can read" in said and any("can read" in finding["text"] and finding["level"] == "warning" for finding in findings), findings)
         wrong("must know who sends", doctor(folder, mock, login=False))
-        wrong("every user", doctor(folder, mock, *key("AuthKey_OPEN123456.p8"), login=False))
         wrong("curve P-256", doctor(folder, mock, *key("AuthKey_P384123456.p8"), login=False))
         wrong("id is not known", doctor(folder, mock, *key("notes.p8"), login=False))
         wrong("cannot read", doctor(folder, mock, *key("AuthKey_MISSING123.p8"), login=False))
@@ -610,17 +611,19 @@ def part_keys(folder):
         "cut.p8": f"head -c 200 {good} > cut.p8",
         "changed.p8": f"sed '2s/^M/N/' {good} > changed.p8",
         "empty.p8": ": > empty.p8",
-        "open.p8": f"cp {good} open.p8",
     }
     for name, script in files.items():
         subprocess.run(["bash", "-c", script], cwd=folder, check=True)
-        os.chmod(f"{folder}/{name}", 0o644 if name == "open.p8" else 0o600)
+        os.chmod(f"{folder}/{name}", 0o600)
         done = subprocess.run([PROGRAM, "--key", f"{folder}/{name}", "--key-id", KEY, "--team", TEAM, "--dry-run"],
                               input=b"", capture_output=True)
         code = 65 if name == "empty.p8" else 64
         expect(done.returncode == code and b"KEY-----" not in done.stderr, name, done.returncode, done.stderr.decode())
-    done = subprocess.run([PROGRAM, "--key", f"{folder}/{good}", "--team", TEAM, "--dry-run"], input=b"", capture_output=True)
-    expect(done.returncode == 0, done.stderr)
+    for mode, warnings in ((0o600, 0), (0o440, 0), (0o644, 1)):
+        os.chmod(f"{folder}/{good}", mode)
+        done = subprocess.run([PROGRAM, "--key", f"{folder}/{good}", "--team", TEAM, "--dry-run"], input=b"", capture_output=True)
+        expect(done.returncode == 0 and done.stderr.count(b"warning: every user") == warnings, mode, done.stderr)
+    os.chmod(f"{folder}/{good}", 0o600)
     return len(files) + 1
 
 

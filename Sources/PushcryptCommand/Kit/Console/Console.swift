@@ -18,6 +18,8 @@ package struct Console: Sendable {
     package var messageFormat = MessageFormat.text
     /// Whether only errors and warnings go to standard error.
     package var isQuiet = false
+    /// The warnings that are given once.
+    private let warned = Monitor<Set<String>>([])
 
     package init(
         input: Descriptor, output: Descriptor, messages: Descriptor, terminal: String,
@@ -135,6 +137,14 @@ extension Console {
 
     /// Writes a warning.
     package func warning(_ text: String) { report("warning", .yellow, text) }
+
+    /// Writes a warning the first time that it is due in this process.
+    package func warningOnce(_ text: String) {
+        if warned.change({ $0.insert(text).inserted }) { warning(text) }
+    }
+
+    /// The warnings so far that are given once.
+    package var warningsGivenOnce: [String] { warned.change { $0.sorted() } }
 
     /// Writes a hint about what to do next, unless only errors and warnings are wanted.
     package func hint(_ text: String) { if !isQuiet { report("hint", .cyan, text) } }

@@ -81,28 +81,25 @@ extension Console {
     /// Reads a secret from a file, from an open descriptor (`fd:N`) or from standard input (`-`).
     ///
     /// The bytes are written only into `secret`, which the caller must wipe, also after a failure. One newline at the end is
-    /// not part of the secret if `isText` is true. An empty or too long secret is refused, and so is a file that another user owns,
-    /// or that every user of the machine may read, change or replace, unless `isShared` is true because the secret is not a key.
-    /// Links are followed, and a group may read, because Kubernetes, Vault and systemd provide secrets in this way.
+    /// not part of the secret if `isText` is true. An empty or too long secret is refused. A file that every user of the machine may
+    /// read or change is warned of, unless `isShared` is true because the secret is not a key. A group may read, because Kubernetes,
+    /// Vault and systemd provide secrets in this way.
     ///
     /// - Returns: The length in bytes.
     package func readSecret(
         from source: String, isShared: Bool = false, isText: Bool = true, into secret: inout MutableSpan<UInt8>
     ) throws(CommandFailure) -> Int {
         if source == "-" {
-            if !isShared { try refuseFileOfEverybody(input, named: "standard input") }
+            if !isShared { warnIfOfEverybody(input, named: "standard input") }
             return try fill(&secret, from: input, named: "standard input", isText: isText)
         }
         if source.hasPrefix("fd:") {
             let descriptor = Descriptor(number: try descriptorNumber(source))
-            if !isShared { try refuseFileOfEverybody(descriptor, named: quoted(source)) }
+            if !isShared { warnIfOfEverybody(descriptor, named: quoted(source)) }
             return try fill(&secret, from: descriptor, named: quoted(source), isText: isText)
         }
         let file = try open(source)
-        if !isShared {
-            try refuseFileOfEverybody(file.descriptor, named: quoted(source), path: source)
-            try refuseFileOfOthers(file.descriptor, source)
-        }
+        if !isShared { warnIfOfEverybody(file.descriptor, named: quoted(source)) }
         return try fill(&secret, from: file.descriptor, named: quoted(source), isText: isText)
     }
 
@@ -144,32 +141,17 @@ extension Console {
         }
     }
 
-    private func refuseFileOfEverybody(
-        _ source: Descriptor, named name: String, path: String? = nil
-    ) throws(CommandFailure) {
-        guard source.isFileOfEverybody else { return }
-        throw CommandFailure(
-            .usage, "every user of this machine may read or change \(name), which is to hold a secret",
-            hints: path.map { path in
-                [
-                    "run: chmod o-rwx \(quoted(path))",
-                    "a Kubernetes secret needs defaultMode: 0440, a template of the Vault agent perms = \"0440\"",
-                ]
-            } ?? ["run chmod o-rwx on the file"])
+    /// Warns of a file with a secret, which the caller reads, if every user of the machine may read or change it.
+    package func warnIfOfEverybody(_ path: String) {
+        guard let file = try? OpenFile(path, flags: O_RDONLY | O_NOCTTY | O_NONBLOCK) else { return }
+        warnIfOfEverybody(file.descriptor, named: quoted(path))
     }
 
-    /// Refuses a file that somebody else may have put there. Who opens it in the shell has decided otherwise.
-    private func refuseFileOfOthers(_ source: Descriptor, _ path: String) throws(CommandFailure) {
-        let hint = "if that is meant, open the file in the shell, and name the descriptor: fd:3 3< \(quoted(path))"
-        if let owner = source.foreignOwner {
-            throw .usage("\(quoted(path)), which is to hold a secret, belongs to user \(owner)", hint: hint)
-        }
-        let parent = folder(of: path)
-        if source.regularFileSize != nil, Folder.isOpenToAll(path.hasPrefix("/") && parent.isEmpty ? "/" : parent) {
-            throw .usage(
-                "every user of this machine may replace \(quoted(path)), which is to hold a secret",
-                hint: "run: chmod o-w \(quoted(parent.isEmpty ? "." : parent))", hint)
-        }
+    private func warnIfOfEverybody(_ source: Descriptor, named name: String) {
+        guard source.isFileOfEverybody else { return }
+        warningOnce(
+            "every user of this machine can read or change \(name), which holds a secret: chmod o-rwx it (in Kubernetes, defaultMode: 0440)"
+        )
     }
 
     private func fill(

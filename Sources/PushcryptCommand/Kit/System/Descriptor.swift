@@ -28,17 +28,10 @@ package struct Descriptor: Sendable, Equatable {
     }
 
     /// Whether users other than its owner may read or write the file.
-    package var isFileOpenToOthers: Bool { grants(S_IRWXG | S_IRWXO) }
+    package var isFileOpenToOthers: Bool { grants(S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH) }
 
     /// Whether every user of the machine may read or write the file.
-    package var isFileOfEverybody: Bool { grants(S_IRWXO) }
-
-    /// The user that owns a regular file, unless that is this one or the system's administrator.
-    package var foreignOwner: UInt32? {
-        var status = stat()
-        guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return status.st_uid == 0 || status.st_uid == geteuid() ? nil : UInt32(status.st_uid)
-    }
+    package var isFileOfEverybody: Bool { grants(S_IROTH | S_IWOTH) }
 
     private func grants(_ permissions: mode_t) -> Bool {
         var status = stat()

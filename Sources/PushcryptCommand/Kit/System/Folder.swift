@@ -41,13 +41,6 @@ package enum Folder {
         }
     }
 
-    /// Whether every user may replace files of others in a folder; an empty path is the current one.
-    static func isOpenToAll(_ path: String) -> Bool {
-        var status = stat()
-        guard unsafe stat(RawText.path(path.isEmpty ? "." : path), &status) == 0 else { return false }
-        return status.st_mode & S_IWOTH != 0 && status.st_mode & S_ISVTX == 0
-    }
-
     /// Removes a file, or a folder with its contents. Links are removed, not followed. Errors are ignored.
     package static func remove(_ path: String) {
         if unsafe unlink(RawText.path(path)) == 0 { return }
