@@ -90,7 +90,7 @@ public struct OpenedNotification: Sendable {
     /// The body, unless it is localized on the device; the short body if there is a full one.
     public var body: String? { alert?.string ?? alert?["body"]?.string }
     /// Whether the sealed payload has a sound.
-    public var hasSound: Bool { document.root[PayloadKeys.aps]?["sound"] != nil }
+    public var hasSound: Bool { document.root[PayloadKeys.aps]?.member("sound") != nil }
 
     /// The payload as parsed JSON, including the member `pushcrypt`.
     package var root: JSONValue { document.root }

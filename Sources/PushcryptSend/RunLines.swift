@@ -18,6 +18,7 @@ final class RunLines {
     let console: Console
     let descriptor: Descriptor
     private let settings: Settings
+    private let warning: OnceWarning
     private var input: InputLines
     private var output: SendOutput
     private var held: [Int: (line: SendLine, addedAt: UInt64)] = [:]
@@ -38,6 +39,7 @@ final class RunLines {
 
     init(_ settings: Settings, _ input: Descriptor, named name: String, _ console: Console) {
         (self.settings, descriptor, self.console) = (settings, input, console)
+        warning = OnceWarning(console)
         self.input = InputLines(input, name: name)
         output = SendOutput(console, isInOrder: settings.isInOrder)
         events = EventLog(console, isOn: settings.log != nil)
@@ -91,7 +93,7 @@ extension RunLines {
         while takesInput(deferred: deferred()) || isStopped, let next = input.next() {
             count()
             switch next {
-            case .text(let text): take(SendLine(text, number: input.number, settings.form), text, send)
+            case .text(let text): take(SendLine(text, number: input.number, settings.form, warning), text, send)
             case .tooLong: take(SendLine(unread: input.number), nil, send)
             }
         }

@@ -180,12 +180,12 @@ extension SendRunCommand {
                 "the message has no topic", hint: "add --topic with the app's bundle id, or seal with --emit request")
         }
         do throws(LineFailure) {
-            try SendLine.checkIsSealed(line?["payload"] ?? root, orSaidToBeClear: line?["unencrypted"])
+            try SendLine.checkIsSealed(line?["payload"] ?? root, orSaidToBeClear: line?.member("unencrypted"))
             let request = try PushToSend(
                 token: token, topic: topic, pushType: arguments.single.pushType ?? line?["push_type"]?.string,
-                priority: (arguments.single.priority.map { Int64($0) } ?? line?["priority"]?.integer)
+                priority: (arguments.single.priority.map { Int64($0) } ?? line?["priority"]?.wholeNumber)
                     .map { UInt64(clamping: $0) },
-                expiration: (arguments.single.expiration.map { Int64($0) } ?? line?["expiration"]?.integer)
+                expiration: (arguments.single.expiration.map { Int64($0) } ?? line?["expiration"]?.wholeNumber)
                     .map { UInt64(clamping: $0) },
                 collapseID: arguments.single.collapseID ?? line?["collapse_id"]?.string,
                 payload: line?["payload"] ?? root)

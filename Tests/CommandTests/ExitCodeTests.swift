@@ -11,7 +11,7 @@ import Testing
             "store-busy", "disk-full", "input-output", "overflow-failed", "changed-file", "store-missing",
             "newer-version", "older-version", "store-locked", "store-key-missing",
             "wrong-passphrase",
-            "passphrase-needed", "provider-offline",
+            "passphrase-needed", "provider-offline", "unknown-name", "ambiguous-name", "no-topic", "unsupported-suite",
         ])
     func later(code: String) {
         #expect(ExitCode(refusedLines: [code]) == .failed)
@@ -21,7 +21,7 @@ import Testing
     @Test(
         "A line that is refused now and later is 65",
         arguments: [
-            "unknown-device", "removed-device", "unknown-name", "corrupt-store", "malformed-line", "payload-too-large",
+            "unknown-device", "removed-device", "corrupt-store", "malformed-line", "payload-too-large",
             "topic-mismatch", "generation-rollback", "no-key", "reserved-key",
         ])
     func never(code: String) {

@@ -12,6 +12,8 @@ import Testing
             #"{"aps":{"alert":{"launch-image":"x"}}}"#, #"{"aps":{"badge":1}}"#, #"{"aps":{"content-available":1}}"#,
             #"{"aps":{"alert":"x"},"pushcrypt":1}"#, #"{"aps":{"alert":"x"},"aps":1}"#, "\u{FEFF}{}",
             #"{"aps":{"alert":"x","event":"begin"}}"#, #"{"aps":{"alert":"x","event":null,"stale-date":"soon"}}"#,
+            #"{"aps":{"alert":null}}"#, #"{"aps":{"alert":{"title":"x","body":null},"badge":3.0,"sound":null}}"#,
+            #"{"aps":{"alert":"x","mutable-content":true,"content-available":true}}"#,
             #"{"aps":{"alert":"x","timestamp":1800000000}}"#, #"{"aps":{"alert":"x","timestamp":1800000000000}}"#,
             #"{"aps":{"alert":"x","unknown":1},"chat":"x"}"#, LintLeakTests.oneOfEach,
             alertPayload(count: 2596), alertPayload(count: 2597), alertPayload(count: 3364), alertPayload(count: 3365),

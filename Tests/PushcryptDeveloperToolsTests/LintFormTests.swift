@@ -73,8 +73,8 @@ import Testing
 
     @Test(arguments: [
         ("timestamp", "1700000000000"), ("timestamp", "\"1700000000\""), ("timestamp", "-1"), ("stale-date", "true"),
-        ("dismissal-date", "null"), ("event", "\"stop\""), ("event", "1"), ("content-state", "[]"),
-        ("attributes", "\"{}\""), ("attributes-type", "{}"), ("input-push-token", "true"), ("input-push-channel", "1"),
+        ("dismissal-date", "{}"), ("event", "\"stop\""), ("event", "1"), ("content-state", "[]"),
+        ("attributes", "\"{}\""), ("attributes-type", "{}"), ("input-push-token", "\"1\""), ("input-push-channel", "1"),
         ("relevance-score", "\"75\""), ("alert", "[]"),
     ])
     func itsFieldsHaveTypesAndRanges(_ name: String, _ value: String) {

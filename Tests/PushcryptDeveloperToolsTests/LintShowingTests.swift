@@ -24,14 +24,10 @@ import Testing
             #""mutable-content":"1","alert":"(Encrypted)""#,
             ["invalid-field aps.mutable-content", "extension-not-started aps.mutable-content"]
         ),
-        (
-            #""mutable-content":true,"alert":"(Encrypted)""#,
-            ["invalid-field aps.mutable-content", "extension-not-started aps.mutable-content"]
-        ),
-        (
-            #""mutable-content":1.0,"alert":"(Encrypted)""#,
-            ["invalid-field aps.mutable-content", "extension-not-started aps.mutable-content"]
-        ),
+        (#""mutable-content":true,"alert":"(Encrypted)""#, ["extension-not-started aps.mutable-content"]),
+        (#""mutable-content":1.0,"alert":"(Encrypted)""#, ["extension-not-started aps.mutable-content"]),
+        (#""mutable-content":null,"alert":"(Encrypted)""#, ["extension-not-started aps.mutable-content"]),
+        (#""mutable-content":1,"alert":null"#, ["nothing-to-show aps.alert"]),
         (#""mutable-content":1,"alert":{}"#, ["nothing-to-show aps.alert"]),
         (#""mutable-content":1,"alert":{"title":"","body":""}"#, ["nothing-to-show aps.alert"]),
         (#""mutable-content":1,"badge":1"#, ["nothing-to-show aps.alert"]),
@@ -58,6 +54,8 @@ import Testing
         (#""content-available":1"#, "background", []),
         (#""content-available":0"#, "background", ["error app-not-woken aps.content-available"]),
         ("", "background", ["error app-not-woken aps.content-available"]),
+        (#""content-available":true"#, "background", ["error app-not-woken aps.content-available"]),
+        (#""content-available":1,"alert":null,"badge":null,"sound":null"#, "background", []),
         (
             #""content-available":1,"alert":"(Encrypted)","badge":1,"sound":"default""#, "background",
             ["warning backgrounds", "warning clear-field aps.badge"]

@@ -116,7 +116,6 @@ import Testing
         case .texts?: "texts"
         case .textOrObject?, .objectOrText?: "text-or-object"
         case .object?: "object"
-        case .bool?: "bool"
         case .flag?: "flag"
         case .count?: "count"
         case .fraction?: "fraction"
@@ -139,7 +138,7 @@ import Testing
 
     @Test func everyRuleSaysTheSame() {
         let rules: [APSRule] = [
-            .text, .texts, .textOrObject, .object, .bool, .flag, .count, .fraction, .time, .interruptionLevel,
+            .text, .texts, .textOrObject, .object, .flag, .count, .fraction, .time, .interruptionLevel,
             .activityEvent,
         ]
         #expect(rules.count == format.rules.count)

@@ -80,8 +80,39 @@ import Testing
     func aNumberIsReadWithoutGuessing(_ json: String, _ integer: Int64?, _ double: Double?) throws {
         let value = try JSONDocument(json).root
         #expect(value.integer == integer)
+        #expect(integer == nil || value.wholeNumber == integer)
         #expect(value.double?.bitPattern == double?.bitPattern)
         #expect(jsonText(value.raw) == json && jsonText(value.minified()) == json)
+    }
+}
+
+@Suite struct JSONWholeNumberTests {
+    @Test(
+        arguments: [
+            ("3", 3), ("3.0", 3), ("3e0", 3), ("30E-1", 3), ("0.3e1", 3), ("-0", 0), ("-0.0", 0), ("-3.0", -3),
+            ("1e3", 1000),
+            ("2.5", nil), ("1e-400", 0), ("1e400", nil), ("\"3\"", nil), ("true", nil), ("null", nil), ("[3]", nil),
+            ("9223372036854775807", .max), ("9223372036854775808", nil), ("9007199254740991.0", 9_007_199_254_740_991),
+            ("9007199254740992.0", nil), ("-9007199254740992.0", nil), ("1e16", nil),
+        ] as [(String, Int64?)])
+    func aWholeNumberCountsHoweverItIsWritten(_ json: String, _ expected: Int64?) throws {
+        #expect(try JSONDocument(json).root.wholeNumber == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("1", true), ("1.0", true), ("1e0", true), ("true", true), ("0", false), ("-0", false), ("false", false),
+            ("2", nil), ("-1", nil), ("0.5", nil), ("\"1\"", nil), ("\"true\"", nil), ("null", nil), ("{}", nil),
+            ("[1]", nil),
+        ] as [(String, Bool?)])
+    func aFlagIsOneOrZeroOrTrueOrFalse(_ json: String, _ expected: Bool?) throws {
+        #expect(try JSONDocument(json).root.flag == expected)
+    }
+
+    @Test func aMemberThatIsNullIsNone() throws {
+        let root = try JSONDocument(#"{"a":null,"b":[null],"c":false}"#).root
+        #expect(root.member("a") == nil && root.member("d") == nil && root["b"]?.member("a") == nil)
+        #expect(root.member("b")?.kind == .array && root.member("c")?.bool == false)
     }
 }
 

@@ -25,6 +25,14 @@ import Testing
         #""interruption-level":"time\u002dsensitive""#,
         #""relevance-score":0"#, #""relevance-score":1"#, #""relevance-score":0.5"#, #""relevance-score":1.0"#,
         #""relevance-score":1e-3"#, #""relevance-score":10E-1"#, #""relevance-score":-0"#,
+        // Null counts as absent, a whole number as one, and true as 1. (J-8)
+        #""badge":null"#, #""badge":3.0"#, #""badge":3e0"#, #""badge":-0"#, #""badge":9007199254740991.0"#,
+        #""sound":null"#, #""sound":{"name":null,"critical":null,"volume":null}"#, #""sound":{"critical":true}"#,
+        #""sound":{"critical":1.0}"#, #""thread-id":null"#, #""category":null"#, #""target-content-id":null"#,
+        #""filter-criteria":null"#, #""content-available":true"#, #""content-available":false"#,
+        #""content-available":1.0"#, #""content-available":null"#, #""mutable-content":true"#,
+        #""mutable-content":0.0"#, #""mutable-content":null"#, #""interruption-level":null"#,
+        #""relevance-score":null"#, #""event":null"#, #""timestamp":null"#, #""content-changed":1"#,
         // What the system does not know it passes over, and so does this.
         #""Badge":"one""#, #""badge-count":null"#, #""content-state":{"badge":"x"}"#,
     ])
@@ -36,16 +44,17 @@ import Testing
         #""See you""#, #"{"title":"x"}"#, #"{"subtitle":"x"}"#, #"{"body":"x"}"#, #"{"loc-key":"K"}"#,
         #"{"title-loc-key":"K","title-loc-args":["a","b"]}"#, #"{"subtitle-loc-key":"K","subtitle-loc-args":[]}"#,
         #"{"body":"x","loc-args":[""],"launch-image":"i.png"}"#, #"{"title":"","body":"x"}"#,
-        #"{"body":"x","action-loc-key":1}"#, #"{"body":" "}"#,
+        #"{"body":"x","action-loc-key":1}"#, #"{"body":" "}"#, #"{"title":"x","subtitle":null,"body":null}"#,
+        #"{"loc-key":"K","loc-args":["a",7,1.50,null],"title-loc-args":null,"launch-image":null}"#,
     ])
     func anAlertWithTextIsTaken(_ alert: String) {
         #expect(Self.refusal(of: #"{"aps":{"alert":"# + alert + "}}") == nil)
     }
 
-    private static let flagValues = ["true", "false", "\"1\"", "2", "-1", "1.0", "null", "[1]", "{}"]
-    private static let notText = ["1", "true", "null", "[]", "{}"]
-    private static let notFractions = ["1.0000001", "-0.1", "2", "1E400", "\"0.5\"", "true", "null", "[0]", "{}"]
-    private static let notArraysOfText = ["\"a\"", "{}", "null", "1", "[1]", "[\"a\",null]", "[[\"a\"]]"]
+    private static let notFlags = ["\"1\"", "2", "-1", "0.5", "\"true\"", "[1]", "{}"]
+    private static let notText = ["1", "true", "[]", "{}"]
+    private static let notFractions = ["1.0000001", "-0.1", "2", "1E400", "\"0.5\"", "true", "[0]", "{}"]
+    private static let notArraysOfText = ["\"a\"", "{}", "1", "[true]", "[{}]", "[[\"a\"]]"]
 
     private static func refused(_ place: String, _ values: [String], _ expectation: String) -> [Refused] {
         values.map { Refused(place: place, value: $0, expectation: expectation) }
@@ -72,29 +81,29 @@ import Testing
     }
 
     static let refusedFields: [Refused] =
-        refused("aps.alert", ["1", "true", "null", "[]"], "an object or a string")
+        refused("aps.alert", ["1", "true", "[]"], "an object or a string")
         + refused(
-            "aps.badge", ["-1", "1.5", "1.0", "\"1\"", "true", "null", "[]", "9223372036854775808"],
+            "aps.badge", ["-1", "1.5", "\"1\"", "true", "[]", "9223372036854775808", "9007199254740992.0", "1e400"],
             "a whole number, 0 or more")
-        + refused("aps.sound", ["1", "true", "null", "[]"], "a string or an object")
+        + refused("aps.sound", ["1", "true", "[]"], "a string or an object")
         + ["thread-id", "category", "target-content-id", "filter-criteria"].flatMap {
             refused("aps.\($0)", notText, "a string")
         }
         + ["content-available", "mutable-content"].flatMap {
-            refused("aps.\($0)", flagValues, "the number 1 or 0, not a string and not true or false")
+            refused("aps.\($0)", notFlags, "1 or 0, or true or false, and not a string")
         }
         + refused(
-            "aps.interruption-level", ["\"Passive\"", "\"urgent\"", "\"\"", "1", "null", "[]"],
+            "aps.interruption-level", ["\"Passive\"", "\"urgent\"", "\"\"", "1", "[]"],
             "passive, active, time-sensitive or critical")
         + refused("aps.relevance-score", notFractions, "a number from 0 to 1")
         + refused("aps.sound.name", notText, "a string")
-        + refused("aps.sound.critical", flagValues, "the number 1 or 0, not a string and not true or false")
+        + refused("aps.sound.critical", notFlags, "1 or 0, or true or false, and not a string")
         + refused("aps.sound.volume", notFractions, "a number from 0 to 1")
         + ["title", "subtitle", "body", "launch-image", "title-loc-key", "subtitle-loc-key", "loc-key"].flatMap {
             refused("aps.alert.\($0)", notText, "a string")
         }
         + ["title-loc-args", "subtitle-loc-args", "loc-args"].flatMap {
-            refused("aps.alert.\($0)", notArraysOfText, "an array of strings")
+            refused("aps.alert.\($0)", notArraysOfText, "an array of strings and numbers")
         }
 
     @Test(arguments: refusedFields) func anyOtherValueIsRefusedByNameAndPlace(_ field: Refused) throws {

@@ -42,6 +42,13 @@ import Testing
                 + #""content-available":1}"#)
     }
 
+    @Test(arguments: Placeholder.ClearField.allCases) func nullIsNotCopied(_ field: Placeholder.ClearField) throws {
+        let payload = #"{"aps":{"alert":"x","\#(field.rawValue)":null}}"#
+        #expect(
+            try Self.clearAPS(payload, Placeholder(clearFields: [field]))
+                == #"{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"}}"#)
+    }
+
     @Test(arguments: Placeholder.ClearField.allCases)
     func oneFieldIsCopiedAlone(_ field: Placeholder.ClearField) throws {
         let aps = try Self.clearAPS(Self.rich, Placeholder(clearFields: [field]))
@@ -56,7 +63,7 @@ import Testing
         arguments: [
             (Placeholder.Sound.matching, #""sound":"bell.caf""#, #","sound":"default""#),
             (.matching, #""sound":{"name":"bell.caf"}"#, #","sound":"default""#),
-            (.matching, #""badge":1"#, ""),
+            (.matching, #""badge":1"#, ""), (.matching, #""sound":null"#, ""),
             (.silent, #""sound":"bell.caf""#, ""),
             (.named("chime.caf"), #""sound":"bell.caf""#, #","sound":"chime.caf""#),
             (.named("chime.caf"), #""badge":1"#, #","sound":"chime.caf""#),
@@ -68,8 +75,12 @@ import Testing
     }
 
     /// The system wakes the app only for a flag that stands in the clear.
-    @Test(arguments: [(PushType.alert, 0, false), (.alert, 1, true), (.background, 0, true), (.voip, 1, true)])
-    func contentAvailableIsKept(_ type: PushType, _ flag: Int, _ isKept: Bool) throws {
+    @Test(arguments: [
+        (PushType.alert, "0", false), (.alert, "1", true), (.background, "0", true), (.voip, "1", true),
+        (.alert, "true", true), (.alert, "1.0", true), (.alert, "false", false), (.alert, "null", false),
+        (.voip, "true", true), (.voip, "null", false),
+    ])
+    func contentAvailableIsKept(_ type: PushType, _ flag: String, _ isKept: Bool) throws {
         let payload = #"{"aps":{"alert":"x","content-available":"# + "\(flag)}}"
         #expect(try Self.clearAPS(payload, .standard, type).contains(#""content-available":1"#) == isKept)
     }

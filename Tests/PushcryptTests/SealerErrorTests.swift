@@ -24,7 +24,7 @@ import Testing
     static let refusals: [Refusal] = [
         Refusal(code: .malformedPayload, says: ["not JSON", "byte 1"]) { try seal("{zebra}") },
         Refusal(code: .missingAPS, says: ["no aps object"]) { try seal(#"{"zebra":{}}"#) },
-        Refusal(code: .invalidField, says: ["aps.mutable-content", "the number 1"]) {
+        Refusal(code: .invalidField, says: ["aps.mutable-content", "1 or 0"]) {
             try seal(#"{"aps":{"alert":"zebra","mutable-content":"1"}}"#)
         },
         Refusal(code: .nothingToShow, says: ["aps.alert", "add a body", "background"]) {

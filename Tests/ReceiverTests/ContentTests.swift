@@ -101,7 +101,10 @@ import Testing
         Field(aps: #""sound":{"critical":1,"volume":1.5}"#) { $0.sound = .critical(name: nil, volume: 1) },
         Field(aps: #""sound":{"critical":1,"volume":-1}"#) { $0.sound = .critical(name: nil, volume: 0) },
         Field(aps: #""sound":{"critical":1,"volume":1e400}"#) { $0.sound = .critical(name: nil, volume: 1) },
-        Field(aps: #""sound":{"name":"a","critical":true}"#) { $0.sound = .named("a") },
+        Field(aps: #""sound":{"name":"a","critical":true}"#) { $0.sound = .critical(name: "a", volume: 1) },
+        Field(aps: #""sound":{"name":"a","critical":1.0}"#) { $0.sound = .critical(name: "a", volume: 1) },
+        Field(aps: #""sound":{"name":"a","critical":false}"#) { $0.sound = .named("a") },
+        Field(aps: #""sound":{"name":"a","critical":null}"#) { $0.sound = .named("a") }, Field(aps: #""sound":null"#),
         Field(aps: #""sound":{"name":"a","critical":"1"}"#) { $0.sound = .named("a") },
         Field(aps: #""sound":{"name":"a","critical":2}"#) { $0.sound = .named("a") },
         Field(aps: #""sound":"""#), Field(aps: #""sound":{}"#), Field(aps: #""sound":{"name":""}"#),
@@ -112,7 +115,9 @@ import Testing
     // MARK: Numbers and words
 
     static let numbers: [Field] = [
-        Field(aps: #""badge":0"#) { $0.badge = 0 }, Field(aps: #""badge":-0"#),
+        Field(aps: #""badge":0"#) { $0.badge = 0 }, Field(aps: #""badge":-0"#) { $0.badge = 0 },
+        Field(aps: #""badge":3.0"#) { $0.badge = 3 }, Field(aps: #""badge":3e0"#) { $0.badge = 3 },
+        Field(aps: #""badge":null"#), Field(aps: #""badge":9007199254740992.0"#),
         Field(aps: #""badge":3"#) { $0.badge = 3 },
         Field(aps: #""badge":9223372036854775807"#) { $0.badge = .max },
         Field(aps: #""badge":9223372036854775808"#), Field(aps: #""badge":-1"#), Field(aps: #""badge":1.5"#),

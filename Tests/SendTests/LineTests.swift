@@ -42,7 +42,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
         #""topic":"a\nb""#,
         #""topic":" a""#, #""topic":"""#, #""collapse_id":"\u0000""#, #""priority":7"#, #""priority":"10""#,
         #""expiration":-1"#, #""expiration":1.5"#, #""push_type":"a\u007f""#, #""payload":[]"#,
-        #""environment":"test""#, #""environment":"sandbox""#, #""unencrypted":1"#, #""unencrypted":null"#,
+        #""environment":"test""#, #""environment":"sandbox""#, #""unencrypted":1"#,
     ])
     func aWrongMemberIsRefused(_ member: String) {
         let name = member.prefix { $0 != ":" }
@@ -55,6 +55,21 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
             return
         }
         #expect(failure.code == "malformed-line")
+    }
+
+    /// What other programs write for a number, and for a member that is not there.
+    @Test func nullCountsAsMissingAndAWholeNumberAsOne() throws {
+        let message = try Self.message(
+            #"{"token":"0a","topic":"a","priority":10.0,"expiration":7e0,"collapse_id":null,"push_type":null,"unencrypted":null,"environment":null,"payload":{"ENCRYPTED_DATA":"A"}}"#
+        )
+        #expect(message.headers.map(\.0) == ["apns-topic", "apns-push-type", "apns-priority", "apns-expiration"])
+        #expect(message.headers.map(\.1) == ["a", "alert", "10", "7"])
+        let clear = SendLine(bytes(#"{"token":"0a","topic":"a","unencrypted":null,"payload":{"aps":{}}}"#), number: 1)
+        guard case .refused(let failure) = clear.content else {
+            Issue.record("it is sent")
+            return
+        }
+        #expect(failure.code == "not-sealed")
     }
 
     @Test func anExpirationOfZeroIsSent() throws {

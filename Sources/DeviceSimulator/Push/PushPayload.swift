@@ -9,7 +9,7 @@ struct PushPayload {
     init?(_ data: Data) {
         guard let root = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] else { return nil }
         self.root = root
-        aps = root["aps"] as? [String: Any] ?? [:]
+        aps = (root["aps"] as? [String: Any] ?? [:]).filter { !($0.value is NSNull) }
     }
 
     /// A line of the alert: its text, or the key and arguments to look it up in the app.

@@ -186,7 +186,7 @@ func checkPayload(data []byte, pushType PushType) (minimal []byte, aps map[strin
 			object = jsontext.Object(aps[place])
 		}
 		for name, value := range object {
-			if rule, ok := rules[name]; ok && !accepts(rule, value) {
+			if rule, ok := rules[name]; ok && value != nil && !accepts(rule, value) {
 				return nil, nil, refuse(InvalidField, name+" of "+place+" must be "+format.Rules[rule])
 			}
 		}
@@ -216,16 +216,14 @@ func accepts(rule string, value any) (ok bool) {
 		return isText || jsontext.Object(value) != nil
 	case "object":
 		return jsontext.Object(value) != nil
-	case "bool":
-		_, ok = value.(bool)
 	case "level":
 		return isText && contains(format.Levels, text)
 	case "event":
 		return isText && contains(format.Events, text)
 	case "flag":
-		_, ok = jsontext.Integer(value, 1)
+		_, ok = jsontext.Flag(value)
 	case "count":
-		_, ok = jsontext.Integer(value, 1<<63-1)
+		_, ok = jsontext.Whole(value)
 	case "fraction":
 		return isNumber && 0 <= number && number <= 1
 	case "time":
@@ -235,7 +233,8 @@ func accepts(rule string, value any) (ok bool) {
 		texts, ok = value.([]any)
 		for _, element := range texts {
 			_, isText := element.(string)
-			ok = ok && isText
+			_, isNumber := element.(json.Number)
+			ok = ok && (element == nil || isText || isNumber)
 		}
 	}
 	return ok
@@ -252,7 +251,7 @@ func (m *message) clearPart(sealed map[string]any) []byte {
 		aps.Add("alert", alert.Bytes())
 		if m.sound != nil {
 			aps.Add("sound", *m.sound)
-		} else if _, hasSound := sealed["sound"]; hasSound {
+		} else if sealed["sound"] != nil {
 			aps.Add("sound", "default")
 		}
 		for _, name := range format.ClearFields {
@@ -268,7 +267,7 @@ func (m *message) clearPart(sealed map[string]any) []byte {
 			}
 		}
 	}
-	if m.pushType == Background || sealed["content-available"] == json.Number("1") {
+	if wakes, _ := jsontext.Flag(sealed["content-available"]); wakes || m.pushType == Background {
 		aps.Add("content-available", uint64(1))
 	}
 	return fmt.Appendf(nil, `{"aps":%s,"ENCRYPTED_DATA":"`, aps.Bytes())

@@ -54,6 +54,23 @@ extension JSONValue {
         return Int64(String(decoding: document.bytes[range], as: UTF8.self))
     }
 
+    /// The value of a number that is whole, however it is written: `3`, `3.0` and `3e0` are 3. Of forms other than digits
+    /// alone, the nearest double counts, and it must be below 2^53.
+    package var wholeNumber: Int64? {
+        if let integer { return integer }
+        guard let double, double == double.rounded(), double.magnitude < 0x1p53 else { return nil }
+        return Int64(double)
+    }
+
+    /// `true` or `false`, or the number 1 or 0.
+    package var flag: Bool? {
+        switch wholeNumber {
+        case 0?: false
+        case 1?: true
+        default: bool
+        }
+    }
+
     /// The double nearest to a number; `nil` if the number is too large, such as `1E400`.
     package var double: Double? {
         guard kind == .number, let double = Double(String(decoding: document.bytes[range], as: UTF8.self)),
@@ -90,6 +107,9 @@ extension JSONValue {
         }
         return member.map { JSONValue(document: document, index: $0 + 1) }
     }
+
+    /// The value of the member with this name; nil if it is missing or null.
+    package func member(_ name: String) -> JSONValue? { self[name].flatMap { $0.kind == .null ? nil : $0 } }
 
     /// The members of an object in the order of the text.
     package var members: [(name: String, value: JSONValue)] {

@@ -20,7 +20,7 @@ package enum APSRules {
         case "timestamp", "stale-date", "dismissal-date": .time
         case "input-push-token": .flag
         // Widgets and controls.
-        case "content-changed": .bool
+        case "content-changed": .flag
         default: nil
         }
     }
@@ -70,20 +70,19 @@ package enum APSRules {
 
 /// The values that a field may have.
 package enum APSRule {
-    case text, texts, textOrKey, textOrObject, objectOrText, object, bool, flag, number, count, fraction, time
+    case text, texts, textOrKey, textOrObject, objectOrText, object, flag, number, count, fraction, time
     case interruptionLevel, activityEvent
 
     /// The allowed values in words, after "must be".
     var expectation: String {
         switch self {
         case .text: "a string"
-        case .texts: "an array of strings"
+        case .texts: "an array of strings and numbers"
         case .textOrKey: "a string, or an object with loc-key"
         case .textOrObject: "a string or an object"
         case .objectOrText: "an object or a string"
         case .object: "an object"
-        case .bool: "true or false"
-        case .flag: "the number 1 or 0, not a string and not true or false"
+        case .flag: "1 or 0, or true or false, and not a string"
         case .number: "a number"
         case .count: "a whole number, 0 or more"
         case .fraction: "a number from 0 to 1"
@@ -96,14 +95,13 @@ package enum APSRule {
     func accepts(_ value: JSONValue) -> Bool {
         switch self {
         case .text: value.kind == .string
-        case .texts: value.kind == .array && value.elements.allSatisfy { $0.kind == .string }
+        case .texts: value.kind == .array && value.elements.allSatisfy { [.string, .number, .null].contains($0.kind) }
         case .textOrKey: value.kind == .string || value["loc-key"]?.kind == .string
         case .textOrObject, .objectOrText: value.kind == .object || value.kind == .string
         case .object: value.kind == .object
-        case .bool: value.kind == .bool
-        case .flag: value.integer.map { $0 == 0 || $0 == 1 } ?? false
+        case .flag: value.flag != nil
         case .number: value.double != nil
-        case .count: value.integer.map { $0 >= 0 } ?? false
+        case .count: value.wholeNumber.map { $0 >= 0 } ?? false
         case .fraction: value.double.map { (0...1).contains($0) } ?? false
         // Up to the year 5138: a larger number is in milliseconds.
         case .time: value.double.map { (0..<1e11).contains($0) } ?? false
@@ -144,6 +142,7 @@ package struct APSFields {
     package private(set) var hasText = false
     package private(set) var hasSound = false
     package private(set) var isContentAvailable = false
+    /// Whether it is written as the number 1: for anything else the system starts no extension.
     package private(set) var isMutableContent = false
 
     package init(_ aps: JSONValue, ofLiveActivity isLiveActivity: Bool = false) {
@@ -157,14 +156,14 @@ package struct APSFields {
             case "sound":
                 fields.hasSound = true
                 fields.check(value, against: APSRules.soundField, in: "aps.sound")
-            case "content-available": fields.isContentAvailable = value.integer == 1
+            case "content-available": fields.isContentAvailable = value.flag == true
             case "mutable-content": fields.isMutableContent = value.integer == 1
             default: break
             }
         }
     }
 
-    /// Checks the members of an object, and passes the valid ones to `accept`.
+    /// Checks the members of an object, and passes the valid ones to `accept`; null counts as absent. (J-8)
     private mutating func check(
         _ object: JSONValue, against rules: (String) -> APSRule?, in place: String,
         _ accept: (inout APSFields, String, JSONValue) -> Void = { _, _, _ in }
@@ -174,6 +173,7 @@ package struct APSFields {
                 unknown.append(Unknown(parent: place, name: name))
                 continue
             }
+            if value.kind == .null { continue }
             if rule.accepts(value) {
                 accept(&self, name, value)
             } else {

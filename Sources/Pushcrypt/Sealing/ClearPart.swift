@@ -52,7 +52,7 @@ struct ClearPart: Sendable {
         case .matching, .silent: break
         }
         guard let aps, !placeholder.clearFields.isEmpty else { return }
-        for (name, value) in aps.members {
+        for (name, value) in aps.members where value.kind != .null {
             guard let field = Placeholder.ClearField(rawValue: name), placeholder.clearFields.contains(field) else {
                 continue
             }

@@ -1,5 +1,5 @@
 package import Pushcrypt
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 
 /// One line of a batch: the members for this program, and those that are passed through.
 package struct BatchLine {
@@ -16,15 +16,20 @@ package struct BatchLine {
     private(set) var passed: [JSONMember] = []
     /// The first member that cannot be passed through, because the answer may have one of this name.
     private var reservedName: String?
-    /// The first member that is nearly one for this program, and that one: it is not repeated, it may be a payload.
-    private var misspelt: (name: String, meant: String)?
+    /// The name of what may be the payload, if the line has none.
+    private var misspeltPayload: String?
+    private let warning: OnceWarning?
 
     /// Parses a line.
     ///
     /// - Parameters:
     ///   - names: The members for this program, which are not passed through.
     ///   - reserved: The members that an answer may have, which a line must not bring.
-    package init(_ text: ContiguousArray<UInt8>, names: Set<String>, reserved: Set<String>) throws(LineFailure) {
+    ///   - warning: Tells of members that look like mistakes; nil if nobody is told.
+    package init(
+        _ text: ContiguousArray<UInt8>, names: Set<String>, reserved: Set<String>, _ warning: OnceWarning? = nil
+    ) throws(LineFailure) {
+        self.warning = warning
         let document: JSONDocument
         // What only an answer that is an error has.
         var failure: [JSONMember] = []
@@ -44,11 +49,18 @@ package struct BatchLine {
                 failure.append(member)
             } else if reserved.contains(member.name) {
                 reservedName = reservedName ?? member.name
-            } else if let meant = names.first(where: { Self.isNearly($0, member.name) }) {
-                misspelt = misspelt ?? (member.name, meant)
             } else {
                 passed.append(member)
             }
+        }
+        if names.contains("payload"), value("payload") == nil {
+            misspeltPayload = passed.first { Self.isNearly("payload", $0.name) }?.name
+            // Passed on, it would be in the clear.
+            passed.removeAll { Self.isNearly("payload", $0.name) }
+        }
+        for name in passed.lazy.map(\.name) {
+            guard let meant = names.first(where: { Self.isNearly($0, name) }) else { continue }
+            warn("\(quoted(name)) in a line is passed on as it is; if it means '\(meant)', write that")
         }
         if LineFailure.hasWritten(failure) {
             // Added by an earlier run: a line that failed can be given again as it is.
@@ -77,21 +89,54 @@ package struct BatchLine {
 
     package subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
-    /// The value of a member; nil if the line does not have it, or has null.
-    func value(_ name: String) -> JSONValue? { self[name].flatMap { $0.kind == .null ? nil : $0 } }
+    /// Says once in a run what looks like a mistake.
+    func warn(_ text: @autoclosure () -> String) { warning?.give(text()) }
 
-    /// Returns the text of a member; nil if the line does not have it, or has null.
+    // Null counts as missing.
+
+    package func value(_ name: String) -> JSONValue? { self[name].flatMap { $0.kind == .null ? nil : $0 } }
+
     package func text(_ name: String) throws(LineFailure) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.string else { throw LineFailure(.malformedLine, "\(name) must be a string") }
         return text
     }
 
-    /// Refuses a line that brings a reserved member, or nearly one for this program.
-    package func refuseReserved() throws(LineFailure) {
-        if let (name, meant) = misspelt {
-            throw LineFailure(.reservedKey, "the key \(quoted(name)) is nearly '\(meant)': write that, or rename yours")
+    /// Returns the payload, of any kind; throws if the line has none.
+    package func payload() throws(LineFailure) -> JSONValue {
+        guard let payload = value("payload") else {
+            let hint = misspeltPayload.map { ": write \(quoted($0)) as 'payload'" } ?? ""
+            throw LineFailure(.malformedLine, "the line has no payload\(hint)")
         }
+        return payload
+    }
+
+    /// Returns a text, or the digits of a number: the caller's ids are often numbers.
+    func name(_ name: String) throws(LineFailure) -> String? {
+        guard let value = value(name) else { return nil }
+        guard let text = value.asName else {
+            throw LineFailure(.malformedLine, "\(name) must be a string, or a number of digits alone")
+        }
+        return text
+    }
+
+    /// Returns a whole number, 0 or more.
+    package func number(_ name: String) throws(LineFailure) -> UInt64? {
+        guard let value = value(name) else { return nil }
+        guard let number = value.wholeNumber.flatMap(UInt64.init(exactly:)) else {
+            throw LineFailure(.malformedLine, "\(name) must be a whole number")
+        }
+        return number
+    }
+
+    func flag(_ name: String) throws(LineFailure) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard let flag = value.flag else { throw LineFailure(.malformedLine, "\(name) must be true or false") }
+        return flag
+    }
+
+    /// Refuses a line that brings a reserved member.
+    package func refuseReserved() throws(LineFailure) {
         guard let reservedName else { return }
         throw LineFailure(.reservedKey, "the key \(quoted(reservedName)) is one of the answer's: rename yours")
     }
@@ -108,6 +153,16 @@ package struct BatchLine {
     /// Writes the members that are passed through.
     package func writePassed(to json: inout JSONWriter) {
         for member in passed { json.member(member) }
+    }
+}
+
+extension JSONValue {
+    /// A text, or the digits of a number.
+    package var asName: String? {
+        guard kind == .number else { return string }
+        let text = minified()
+        return text.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            ? String(decoding: text, as: UTF8.self) : nil
     }
 }
 

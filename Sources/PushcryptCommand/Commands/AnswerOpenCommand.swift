@@ -68,15 +68,18 @@ struct AnswerOpenCommand: CommandBody {
         let topic = try topic.topic(console)
         if isBatch {
             let run = try BatchRun(.answered, jobs: 1, hasClearContent: true, batch, to: output, console)
-            let opener = StoredAnswers(store: try console.open(store), topic: topic, limit: limit, console: console)
-            return try run.run(file: file) { () throws(CommandFailure) in AnswerWorker(opener: opener) }
+            let opener = try StoredAnswers(try console.open(store), topic, limit, console)
+            let warning = OnceWarning(console)
+            return try run.run(file: file) { () throws(CommandFailure) in
+                AnswerWorker(opener: opener, warning: warning)
+            }
         }
         if let name = batch.given.first {
             throw .usage("\(name) goes with many answers", hint: "leave it out, or add --batch")
         }
         let input = try console.read(file, limit: SealedAnswer.maximumTextLength + 1)
         let text = input.last == newline ? input.dropLast() : input[...]
-        let opener = StoredAnswers(store: try console.open(store), topic: topic, limit: limit, console: console)
+        let opener = try StoredAnswers(try console.open(store), topic, limit, console)
         let opened = try opener.open(String(decoding: text, as: UTF8.self))
         let isTable = console.showsOutput && !isJSON && output.path == nil
         let shown = isTable ? opened.rows(console) : console.shown(json: opened.json) + "\n"
@@ -91,6 +94,12 @@ private struct StoredAnswers: Sendable {
     let topic: Topic?
     let limit: Interval
     let console: Console
+
+    /// Refuses a store without a provider key, which can open no answer.
+    init(_ store: SQLiteKeyStore, _ topic: Topic?, _ limit: Interval, _ console: Console) throws(CommandFailure) {
+        try withStoreErrors { () throws(KeyStoreError) in try ProviderKeys(of: store).refuseNone() }
+        (self.store, self.topic, self.limit, self.console) = (store, topic, limit, console)
+    }
 
     func open(_ text: String) throws(CommandFailure) -> DeviceAnswer {
         do {
@@ -107,6 +116,7 @@ private struct StoredAnswers: Sendable {
 
 private struct AnswerWorker: LineWorker {
     let opener: StoredAnswers
+    let warning: OnceWarning
 
     func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
         var answer = BatchAnswer()
@@ -115,7 +125,7 @@ private struct AnswerWorker: LineWorker {
             var line: BatchLine?
             do throws(LineFailure) {
                 guard case .text(let text) = text else { throw .lineTooLong }
-                let read = try BatchLine(text, names: ["answer"], reserved: ["opened"])
+                let read = try BatchLine(text, names: ["answer"], reserved: ["opened"], warning)
                 line = read
                 try read.refuseReserved()
                 guard let sealed = try read.text("answer") else {

@@ -102,9 +102,11 @@ struct OpenCommand: CommandBody {
         -> ExitCode
     {
         let (mayPassInTheClear, pushClass) = (receiver.passesClear, receiver.pushClass)
+        let warning = OnceWarning(console)
         return try run.run(file: file) { () throws(CommandFailure) in
             OpenWorker(
-                receiver: opener, mayPassInTheClear: mayPassInTheClear, pushClass: pushClass, console: console)
+                receiver: opener, mayPassInTheClear: mayPassInTheClear, pushClass: pushClass, console: console,
+                warning: warning)
         }
     }
 }

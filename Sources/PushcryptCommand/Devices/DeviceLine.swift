@@ -21,7 +21,7 @@ struct DeviceLine {
 
     /// Reads the members of a line. Without `user` the device keeps its user; with null it has none.
     init(_ member: (String) -> JSONValue?) throws(CommandFailure) {
-        guard let id = member("device")?.string else {
+        guard let id = member("device")?.asName else {
             throw Self.malformed("it has no 'device', the provider's name for the device")
         }
         self.id = id
@@ -40,7 +40,7 @@ struct DeviceLine {
             throw malformed("it is not JSON: \(error)")
         }
         guard root.kind == .object else { throw malformed("it is not an object") }
-        for name in ["public_key", "updated", "removed"] where root[name] != nil {
+        for name in ["public_key", "updated", "removed"] where root["record"] == nil && root[name] != nil {
             throw malformed(
                 "it has \(quoted(name)): import exports with --from-export; what the phone sent belongs in 'record'"
             )
@@ -83,7 +83,7 @@ struct DeviceLine {
 
     private static func owner(_ value: JSONValue?) throws(CommandFailure) -> DeviceOwner {
         guard let value else { return .unchanged }
-        if let user = value.string { return .user(user) }
+        if let user = value.asName { return .user(user) }
         guard value.kind == .null else { throw malformed("its 'user' is neither a string nor null") }
         return .nobody
     }

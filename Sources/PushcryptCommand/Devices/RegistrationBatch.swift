@@ -25,6 +25,7 @@ private final class RegistrationWorker: LineWorker {
 
     private var store: SQLiteKeyStore
     private let console: Console
+    private let warning: OnceWarning
     /// Whether a foreign key was warned of. Later ones are only in the replies, so that phones cannot fill a log.
     private var hasWarned = false
     /// Whether a stale store was warned of.
@@ -34,13 +35,14 @@ private final class RegistrationWorker: LineWorker {
         try withStoreErrors { () throws(KeyStoreError) in try store.prepareForManyChanges() }
         self.store = store
         self.console = console
+        warning = OnceWarning(console)
     }
 
     func answer(_ chunk: LineChunk, inParts _: @escaping Part) -> BatchAnswer {
         var lines: [RegistrationLine] = []
         var answer = BatchAnswer()
         chunk.forEachLine(maximum: DeviceLine.maximumLength) {
-            lines.append(RegistrationLine($0, $1))
+            lines.append(RegistrationLine($0, $1, warning))
             if lines.count == Self.maximumLines { self.answer(&lines, in: &answer) }
         }
         self.answer(&lines, in: &answer)
@@ -101,11 +103,11 @@ private struct RegistrationLine {
     private(set) var failure: LineFailure?
     private(set) var reply: RegistrationReply?
 
-    init(_ number: Int, _ text: LineChunk.Line) {
+    init(_ number: Int, _ text: LineChunk.Line, _ warning: OnceWarning) {
         self.number = number
         do throws(LineFailure) {
             guard case .text(let text) = text else { throw .lineTooLong(maximum: DeviceLine.maximumLength) }
-            let line = try BatchLine(text, names: DeviceLine.names, reserved: Self.reserved)
+            let line = try BatchLine(text, names: DeviceLine.names, reserved: Self.reserved, warning)
             self.line = line
             try line.refuseReserved()
             do throws(CommandFailure) {

@@ -20,7 +20,7 @@ extension Explanation {
             SealError.Code.invalidField, .sealing, .lint,
             summary: "a field of aps is not as Apple documents it",
             cause:
-                "Its type or range is wrong, such as a badge as a string, or true instead of 1. The phone ignores the field or the push.",
+                "Its type or range is wrong, such as a badge as a string. The phone ignores the field or the push.",
             fix: "Write it as the message says."),
         Explanation(
             SealError.Code.nothingToShow, .sealing, .lint,

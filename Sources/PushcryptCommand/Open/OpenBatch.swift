@@ -8,6 +8,8 @@ struct OpenWorker: LineWorker {
     let mayPassInTheClear: Bool
     let pushClass: PushClass
     let console: Console
+    /// Tells of what looks like a mistake in a line; nil if nobody is told.
+    let warning: OnceWarning?
 
     private static let names: Set = ["payload", "request_id"]
     private static let reserved: Set = ["notification"]
@@ -19,7 +21,7 @@ struct OpenWorker: LineWorker {
             var line: BatchLine?
             do throws(LineFailure) {
                 guard case .text(let text) = text else { throw .lineTooLong }
-                let read = try BatchLine(text, names: Self.names, reserved: Self.reserved)
+                let read = try BatchLine(text, names: Self.names, reserved: Self.reserved, warning)
                 line = read
                 try read.refuseReserved()
                 try open(read, into: &answer)
@@ -31,14 +33,15 @@ struct OpenWorker: LineWorker {
     }
 
     private func open(_ line: BatchLine, into answer: inout BatchAnswer) throws(LineFailure) {
-        guard let payload = line["payload"], payload.kind == .object else {
+        let payload = try line.payload()
+        guard payload.kind == .object else {
             throw LineFailure(.malformedLine, "payload must be a JSON object: the push as a phone receives it")
         }
         let push = PushToOpen(
             payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
             mayPassInTheClear: mayPassInTheClear)
         let session = OpenSession(
-            receiver: receiver, push: push, pushClass: pushClass, requestID: try line.text("request_id"),
+            receiver: receiver, push: push, pushClass: pushClass, requestID: try line.name("request_id"),
             console: console)
         let (delivery, warnings) = session.run()
         for warning in warnings { console.warning(warning) }

@@ -11,9 +11,9 @@ func sealBatch(
         log: arguments.log, arguments.batch, to: arguments.output, console)
     let source = try SealSource(arguments, console)
     let batch = try SealBatch(for: recipients, from: source, arguments, console)
-    let stale = StaleStoreWarning(console)
+    let stale = OnceWarning(console)
     // Wrong keys are wrong for every line.
-    stale.report(try withStoreErrors { () throws(KeyStoreError) in try source.keys() }.signers)
+    stale.give(ofStale: try withStoreErrors { () throws(KeyStoreError) in try source.keys() }.signers)
     let worker: @Sendable () throws(CommandFailure) -> SealWorker = { () throws(CommandFailure) in
         SealWorker(batch, try withStoreErrors { () throws(KeyStoreError) in try source.followingKeys() }, stale)
     }
@@ -72,8 +72,14 @@ final class SealBatch: Sendable {
     let names: Set<String>
     /// The other members that an answer may have, which a line must not bring.
     let reserved: Set<String>
+    /// Tells of what looks like a mistake in a line; nil if nobody is told.
+    let warning: OnceWarning?
 
-    init(_ form: Form, _ settings: SealSettings, hasFacts: Bool = false, log: LogFormat? = nil) {
+    init(
+        _ form: Form, _ settings: SealSettings, hasFacts: Bool = false, log: LogFormat? = nil,
+        _ warning: OnceWarning? = nil
+    ) {
+        self.warning = warning
         self.form = form
         self.settings = settings
         file = form == .messages ? nil : SealOverflow.SharedFile()
@@ -120,7 +126,7 @@ final class SealBatch: Sendable {
             }
             settings.request.payload = common
         }
-        self.init(form, settings, hasFacts: arguments.isJSON, log: arguments.log)
+        self.init(form, settings, hasFacts: arguments.isJSON, log: arguments.log, OnceWarning(console))
     }
 }
 
@@ -130,9 +136,9 @@ final class SealBatch: Sendable {
 final class SealWorker: LineWorker {
     private let batch: SealBatch
     private let keys: SealingKeys
-    private let stale: StaleStoreWarning
+    private let stale: OnceWarning
 
-    init(_ batch: SealBatch, _ keys: SealingKeys, _ stale: StaleStoreWarning) {
+    init(_ batch: SealBatch, _ keys: SealingKeys, _ stale: OnceWarning) {
         self.batch = batch
         self.keys = keys
         self.stale = stale
@@ -145,7 +151,7 @@ final class SealWorker: LineWorker {
         var rest = items[...]
         do throws(KeyStoreError) {
             try keys.refresh()
-            defer { stale.report(keys.signers) }
+            defer { stale.give(ofStale: keys.signers) }
             while !rest.isEmpty, answer.isWanted {
                 let devices = try keys.devices(for: rest.lazy.map(\.recipient))
                 seal(rest, for: devices, into: &answer)

@@ -48,7 +48,7 @@ final class SealItem {
                     throw LineFailure(error)
                 }
             case .messages, .recipients:
-                let line = try BatchLine(text, names: batch.names, reserved: batch.reserved)
+                let line = try BatchLine(text, names: batch.names, reserved: batch.reserved, batch.warning)
                 self.line = line
                 try line.refuseReserved()
                 let recipient = try SealRequest.Recipient(line)
@@ -66,8 +66,8 @@ final class SealItem {
         if case .request(let recipient, _) = content { recipient } else { nil }
     }
 
-    /// The `id` of the line, if it is a text.
-    var callerID: String? { line?["id"]?.string }
+    /// The `id` of the line.
+    var callerID: String? { line?["id"]?.asName }
 
     /// Writes the answer for a device: the recipient, the message, and what goes on to `send`.
     func write(

@@ -44,20 +44,20 @@ extension SealRequest.Recipient {
 
     /// Reads whom a line names.
     init(_ line: BatchLine) throws(LineFailure) {
-        switch (line["to"], line["to_user"]) {
+        switch (line.value("to"), line.value("to_user")) {
         case (let to?, nil):
-            if to.kind == .null {
-                self = .keyless
-                return
-            }
-            guard let name = to.string else {
+            guard let name = to.asName else {
                 throw LineFailure(.malformedLine, "to must be a device's id, its public key (pcr1…) or null")
             }
             do throws(KeyError) { self = try Self(named: name) } catch { throw LineFailure(error) }
         case (nil, let user?):
-            guard let name = user.string else { throw LineFailure(.malformedLine, "to_user must be a user's id") }
+            guard let name = user.asName else { throw LineFailure(.malformedLine, "to_user must be a user's id") }
             self = .user(name)
-        case (nil, nil): throw LineFailure(.malformedLine, "the line says neither 'to' nor 'to_user'")
+        case (nil, nil):
+            guard line["to"] != nil else {
+                throw LineFailure(.malformedLine, "the line says neither 'to' nor 'to_user'")
+            }
+            self = .keyless
         case (_?, _?): throw LineFailure(.malformedLine, "'to' and 'to_user' exclude each other")
         }
     }
@@ -79,32 +79,26 @@ extension SealRequest {
         if let own = try Self.payload(line, isExpected: hasPayload) { payload = own }
         try Self.refuseSharedToken(line)
         if let own = try Self.topic(line) { topic = own }
-        signer = try line.text("sign_with")
-        if let value = line.value("placeholder") { placeholder = try PlaceholderChoice(value).otherwise(placeholder) }
-        if let name = try line.text("id") { options.messageName = name }
+        signer = try line.name("sign_with")
+        if let value = line.value("placeholder") {
+            placeholder = try PlaceholderChoice(value, of: line).otherwise(placeholder)
+        }
+        if let name = try line.name("id") { options.messageName = name }
         if let time = line.value("ttl") { options.timeToLive = try Self.interval(time) }
         if let names = line.value("withdraw") { options.withdrawing = try Self.names(names) }
-        if let value = line.value("from_name") { from = try Self.sender(value) }
-        if let drop = line.value("drop") {
-            guard let isDropped = drop.bool else { throw LineFailure(.malformedLine, "drop must be true or false") }
-            options.isDropped = isDropped
-        }
-        if let answerable = line.value("answerable") {
-            guard let isAnswerable = answerable.bool else {
-                throw LineFailure(.malformedLine, "answerable must be true or false")
-            }
-            options.isAnswerable = isAnswerable
-        }
+        if let value = line.value("from_name") { from = try Self.sender(value, of: line) }
+        if let isDropped = try line.flag("drop") { options.isDropped = isDropped }
+        if let isAnswerable = try line.flag("answerable") { options.isAnswerable = isAnswerable }
         if let name = try line.text("push_type") {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
-        if let name = try line.text("collapse_id") { headers.collapseName = name }
+        if let name = try line.name("collapse_id") { headers.collapseName = name }
         if let number = line.value("priority") { headers.priority = try Self.priority(number) }
     }
 
     /// A token or a grant is one device's: with one for all of a user's, one phone would get the pushes of the others.
     private static func refuseSharedToken(_ line: BatchLine) throws(LineFailure) {
-        for name in ownNames where line.value(name) != nil && line["to_user"] != nil {
+        for name in ownNames where line.value(name) != nil && line.value("to_user") != nil {
             throw LineFailure(
                 .malformedLine,
                 "\(name) is one device's, and to_user names all of a user's: 'device add' keeps each one's")
@@ -120,12 +114,12 @@ extension SealRequest {
         _ line: BatchLine, isExpected: Bool
     ) throws(LineFailure) -> ContiguousArray<UInt8>? {
         guard isExpected else {
-            guard line["payload"] == nil else {
+            guard line.value("payload") == nil else {
                 throw LineFailure(.malformedLine, "one payload is sealed for all, and the line brings another")
             }
             return nil
         }
-        guard let payload = line["payload"] else { throw LineFailure(.malformedLine, "the line has no payload") }
+        let payload = try line.payload()
         guard payload.kind == .object else {
             throw LineFailure(.malformedLine, "payload must be a JSON object, not a string that holds one")
         }
@@ -143,7 +137,7 @@ extension SealRequest {
 
     /// Reads whole seconds, or text with a unit; the sealer refuses values out of range.
     private static func interval(_ time: JSONValue) throws(LineFailure) -> Interval {
-        if let seconds = time.integer { return .seconds(UInt64(clamping: seconds)) }
+        if let seconds = time.wholeNumber { return .seconds(UInt64(clamping: seconds)) }
         guard let text = time.string, let seconds = parseDuration(text, in: 0...Int.max) else {
             throw LineFailure(.malformedLine, "ttl must be whole seconds, or a text with a unit such as \"30d\"")
         }
@@ -151,7 +145,7 @@ extension SealRequest {
     }
 
     /// Reads the member that the sealed payload has, or a name.
-    private static func sender(_ value: JSONValue) throws(LineFailure) -> CommunicationSender {
+    private static func sender(_ value: JSONValue, of line: BatchLine) throws(LineFailure) -> CommunicationSender {
         let malformed = LineFailure(
             .malformedLine,
             "from_name must be a name, or an object of name, handle, conversation, recipients and avatar")
@@ -159,8 +153,10 @@ extension SealRequest {
             guard let sender = CommunicationSender(name: name) else { throw malformed }
             return sender
         }
-        guard value.kind == .object, value.members.allSatisfy({ CommunicationSender.memberNames.contains($0.name) })
-        else { throw malformed }
+        guard value.kind == .object else { throw malformed }
+        for (name, _) in value.members where !CommunicationSender.memberNames.contains(name) {
+            line.warn("from_name in a line has \(quoted(name)), which has no meaning there")
+        }
         let (sender, dropped) = CommunicationSender.read(member: value)
         if let error = dropped.first { throw LineFailure(.malformedLine, "from_name: \(error)") }
         guard let sender else { throw malformed }
@@ -168,7 +164,7 @@ extension SealRequest {
     }
 
     private static func names(_ value: JSONValue) throws(LineFailure) -> [String] {
-        let names = value.elements.compactMap(\.string)
+        let names = value.elements.compactMap(\.asName)
         guard value.kind == .array, names.count == value.elements.count else {
             throw LineFailure(.malformedLine, "withdraw must be an array of names")
         }
@@ -176,7 +172,8 @@ extension SealRequest {
     }
 
     private static func priority(_ value: JSONValue) throws(LineFailure) -> PushRequest.Priority {
-        guard let number = value.integer, let priority = PushRequest.Priority(rawValue: Int(clamping: number)) else {
+        guard let number = value.wholeNumber, let priority = PushRequest.Priority(rawValue: Int(clamping: number))
+        else {
             throw LineFailure(.malformedLine, "priority must be 10, 5 or 1")
         }
         return priority
@@ -185,7 +182,7 @@ extension SealRequest {
 
 extension PlaceholderChoice {
     /// Reads a line's `placeholder`: a title, or an object of `title`, `sound` and `clear`.
-    init(_ value: JSONValue) throws(LineFailure) {
+    init(_ value: JSONValue, of line: BatchLine) throws(LineFailure) {
         if let title = value.string {
             self.init(title: title)
             return
@@ -194,13 +191,12 @@ extension PlaceholderChoice {
             throw LineFailure(.malformedLine, "placeholder must be a title, or an object of title, sound and clear")
         }
         self.init()
-        for (name, value) in value.members {
+        for (name, value) in value.members where value.kind != .null {
             switch name {
             case "title": title = try Self.text(value, name)
             case "sound": sound = Placeholder.Sound(word: try Self.text(value, name))
             case "clear": clearFields = try Self.fields(value)
-            default:
-                throw LineFailure(.malformedLine, "placeholder has title, sound and clear, and no \(quoted(name))")
+            default: line.warn("placeholder in a line has \(quoted(name)), which has no meaning there")
             }
         }
     }

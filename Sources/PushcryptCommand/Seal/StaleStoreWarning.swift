@@ -1,19 +1,9 @@
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// Says once in a batch that its store may be an old copy, whenever that turns out.
-final class StaleStoreWarning: Sendable {
-    private let console: Console
-    private let isGiven = Monitor(false)
-
-    init(_ console: Console) { self.console = console }
-
-    func report(_ signers: [SealingKeys.Signer]) {
-        guard let warning = signers.lazy.compactMap(\.warning).first else { return }
-        let isFirst = isGiven.change { given in
-            defer { given = true }
-            return !given
-        }
-        if isFirst { console.warn(ofStale: warning) }
+extension OnceWarning {
+    /// Says that the store of a batch may be an old copy, whenever that turns out.
+    func give(ofStale signers: [SealingKeys.Signer]) {
+        if let warning = signers.lazy.compactMap(\.warning).first { give("\(warning.code): \(warning)") }
     }
 }

@@ -12,6 +12,11 @@ struct ProviderKeys: Sendable {
 
     init(of store: SQLiteKeyStore) throws(KeyStoreError) { records = try store.providerKeys() }
 
+    /// Throws `unknownName` if there is no key: the store is empty, a phone's, or the wrong one.
+    func refuseNone() throws(KeyStoreError) {
+        if records.isEmpty { throw KeyStoreError(.unknownName, "the store has no provider key") }
+    }
+
     /// Returns the key whose messages a phone of the app opens: the one that it has pinned; otherwise the default, or the only
     /// one, among those that are bound to the app; otherwise among those that are bound to none.
     ///
@@ -31,7 +36,8 @@ struct ProviderKeys: Sendable {
         if let key = candidates.first(where: \.isDefault) ?? (candidates.count == 1 ? candidates.first : nil) {
             return key
         }
-        let app = topic.map { records.isEmpty ? "" : " for \($0)" } ?? ""
+        try refuseNone()
+        let app = topic.map { " for \($0)" } ?? ""
         throw candidates.isEmpty
             ? KeyStoreError(.unknownName, "the store has no provider key\(app)")
             : KeyStoreError(

@@ -10,7 +10,7 @@ extension ExitCode {
     private static let passing: Set = [
         "store-busy", "disk-full", "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
         "older-version", "store-locked", "store-key-missing", "passphrase-needed",
-        "wrong-passphrase", "provider-offline",
+        "wrong-passphrase", "provider-offline", "unknown-name", "ambiguous-name", "no-topic", "unsupported-suite",
     ]
 
     /// The end of a batch in which lines were refused with these codes: 1 if one of them may succeed later.
@@ -82,7 +82,7 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .unknownName, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken,
+            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken,
                 .suiteDowngrade,
                 .futureTime, .keyIDTaken, .unknownDevice, .removedDevice, .malformedCertificate, .weakKey,
                 .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest, .epochsExhausted:

@@ -51,7 +51,7 @@ extension LintFindings {
         case "end": break
         default: needed.append("content-state")
         }
-        for name in needed where aps[name] == nil {
+        for name in needed where aps.member(name) == nil {
             add(
                 .error, .missingField, at: "aps.\(name)", "the system ignores a Live Activity push without it",
                 fix: "add it, as Apple's documentation of ActivityKit push notifications describes")
@@ -66,7 +66,7 @@ extension LintFindings {
                 fix: fix)
         }
         let critical = "com.apple.developer.usernotifications.critical-alerts"
-        if push.aps?["sound"]?["critical"]?.integer == 1 { note("aps.sound.critical", critical) }
+        if push.aps?["sound"]?["critical"]?.flag == true { note("aps.sound.critical", critical) }
         switch push.aps?["interruption-level"]?.string {
         case "critical": note("aps.interruption-level", critical)
         case "time-sensitive":

@@ -40,7 +40,7 @@ extension LintFindings {
         if let aps = push.aps {
             findClearText(aps, isSealed: push.envelope != nil, fix: fix)
             findClearSound(aps["sound"], fix: fix)
-            for field in Self.tellingFields where aps[field.name] != nil {
+            for field in Self.tellingFields where aps.member(field.name) != nil {
                 if field.name == "interruption-level", aps[field.name]?.string == "active" { continue }
                 add(field.severity, .clearField, at: "aps.\(field.name)", "tells the relay \(field.tells)", fix: fix)
             }
@@ -97,7 +97,7 @@ extension LintFindings {
                 "tells the relay which sound it plays, and so what kind of message it is",
                 fix: fix)
         }
-        if sound["critical"]?.integer == 1 {
+        if sound["critical"]?.flag == true {
             add(.note, .clearField, at: "aps.sound.critical", "tells the relay how urgent it is", fix: fix)
         }
     }

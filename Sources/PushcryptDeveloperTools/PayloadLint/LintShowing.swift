@@ -50,8 +50,8 @@ extension LintFindings {
     }
 
     private mutating func checkBackground(_ push: LintedPush) {
-        guard let aps = push.aps, let fields = push.fields else { return }
-        if !fields.isContentAvailable {
+        guard let aps = push.aps else { return }
+        if aps["content-available"]?.integer != 1 {
             add(
                 push.envelope == nil ? .warning : .error, .appNotWoken, at: "aps.content-available",
                 "is not the number 1, so the system does not wake the app",
@@ -59,7 +59,7 @@ extension LintFindings {
                     ? "use \"content-available\":1; 'pushcrypt seal' adds it to a background push"
                     : "use \"content-available\":1")
         }
-        for name in ["alert", "badge", "sound"] where aps[name] != nil {
+        for name in ["alert", "badge", "sound"] where aps.member(name) != nil {
             add(
                 .warning, .backgroundShows, at: "aps.\(name)",
                 "Apple's documentation does not allow it in a background push, which may then be shown, delayed or dropped",

@@ -107,11 +107,11 @@ struct LintedPush {
     /// The type that a push without a given type looks like.
     private static func type(of aps: JSONValue?, isSealed: Bool) -> APNsPushType {
         guard let aps else { return .alert }
-        func has(_ names: String...) -> Bool { names.contains { aps[$0] != nil } }
+        func has(_ names: String...) -> Bool { names.contains { aps.member($0) != nil } }
         if has("content-state", "attributes-type") { return .liveactivity }
         if has("content-changed") { return .widgets }
         if has("alert", "badge", "sound") { return .alert }
-        if aps["content-available"]?.integer == 1 { return .background }
+        if aps["content-available"]?.flag == true { return .background }
         return isSealed && aps.members.isEmpty ? .voip : .alert
     }
 }

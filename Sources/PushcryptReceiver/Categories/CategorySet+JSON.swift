@@ -18,7 +18,8 @@ extension CategorySet {
     /// Parses declarations.
     ///
     /// Parsing is strict, because ignoring a mistake means a button that never appears: every name must be known, every
-    /// value of the right kind; `identifier`, and the `title` of an action, are required.
+    /// value of the right kind, or null, which counts as missing; `identifier`, and the `title` of an action, are
+    /// required.
     ///
     /// - Throws: `malformedCategories`, and the errors of `init(_:)`.
     public init(json: ContiguousArray<UInt8>) throws(CategoryError) {
@@ -29,7 +30,7 @@ extension CategorySet {
             throw CategoryError(.malformedCategories, at: "the declarations", "not JSON: \(error)")
         }
         let top = try DeclarationReader(root, at: "", knowing: ["version", "categories"])
-        guard top["version"]?.integer == Self.version else {
+        guard top["version"]?.wholeNumber == Self.version else {
             throw CategoryError(
                 .malformedCategories, at: "version", "must be \(Self.version)")
         }
@@ -187,7 +188,7 @@ struct DeclarationReader {
     }
 
     func string(_ name: String) throws(CategoryError) -> String? {
-        guard let value = value[name] else { return nil }
+        guard let value = value.member(name) else { return nil }
         guard let string = value.string else { throw malformed(name, "must be a string") }
         return string
     }
@@ -204,7 +205,7 @@ struct DeclarationReader {
     }
 
     func text(_ name: String) throws(CategoryError) -> NotificationContent.Text? {
-        guard let value = value[name] else { return nil }
+        guard let value = value.member(name) else { return nil }
         if let string = value.string { return .plain(string) }
         guard value.kind == .object else { throw malformed(name, "must be a string, or an object with a key") }
         let reader = try DeclarationReader(value, at: path(name), knowing: ["key", "arguments"])
@@ -230,12 +231,12 @@ struct DeclarationReader {
     func object<R>(
         _ name: String, _ read: (JSONValue, String) throws(CategoryError) -> R
     ) throws(CategoryError) -> R? {
-        guard let value = value[name] else { return nil }
+        guard let value = value.member(name) else { return nil }
         return try read(value, path(name))
     }
 
     func elements(_ name: String, isRequired: Bool = false) throws(CategoryError) -> [(JSONValue, String)] {
-        guard let value = value[name] else {
+        guard let value = value.member(name) else {
             if isRequired { throw malformed(name, "is missing") }
             return []
         }

@@ -105,7 +105,7 @@ extension NotificationContent {
         self.init()
         if let aps = root[PayloadKeys.aps] {
             readAlert(aps["alert"])
-            badge = aps["badge"]?.integer.flatMap { $0 >= 0 ? $0 : nil }
+            badge = aps["badge"]?.wholeNumber.flatMap { $0 >= 0 ? $0 : nil }
             sound = aps["sound"].flatMap(Sound.init(field:))
             threadIdentifier = aps["thread-id"]?.string ?? ""
             categoryIdentifier = aps["category"]?.string ?? ""
@@ -159,7 +159,7 @@ extension NotificationContent.Sound {
     fileprivate init?(field: JSONValue) {
         if let name = field.string {
             self.init(name: name)
-        } else if field["critical"]?.integer == 1 {
+        } else if field["critical"]?.flag == true {
             let name = field["name"]?.string
             self = .critical(
                 name: name.flatMap { $0.isEmpty || $0 == "default" ? nil : $0 }, volume: field["volume"]?.fraction ?? 1)

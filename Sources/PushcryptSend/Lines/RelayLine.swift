@@ -8,7 +8,7 @@ extension SendLine.Form {
     /// What `send --relay` reads: a message of Docs/Relay.md beside recipient and name. Other members are not the relay's.
     static let relay = SendLine.Form(
         names: ["grant", "data"] + relayHeaders, headers: relayHeaders, back: ["grant"],
-        answers: ["grant_expires"], hasPayload: { $0["data"] != nil }, message: relayMessage)
+        answers: ["grant_expires"], hasPayload: { $0.value("data") != nil }, message: relayMessage)
 
     private static let relayHeaders = [
         "kind", "priority", "expiration", "collapse_id", "sound", "content_available",
@@ -26,13 +26,14 @@ extension SendLine.Form {
             )
         }
         for name in relayHeaders {
-            guard let value = line[name], value.kind == .object || value.kind == .array else { continue }
+            guard let value = line.value(name), value.kind == .object || value.kind == .array else { continue }
             throw LineFailure(.malformedLine, "\(name) must be a string, a number, true or false")
         }
         var json = JSONWriter()
-        json.object { json in line.write(["grant"] + relayHeaders + ["data"], to: &json) }
+        let present = (["grant"] + relayHeaders + ["data"]).filter { line.value($0) != nil }
+        json.object { json in line.write(present, to: &json) }
         var push = PushToSend(deviceToken: grant, payload: json.bytes)
-        push.expiration = try SendLine.number(line, "expiration") ?? 0
+        push.expiration = try line.number("expiration") ?? 0
         return push
     }
 }

@@ -33,7 +33,7 @@ struct SendLine {
         /// What `seal --emit request` writes.
         static let apns = Form(
             names: ["payload"] + apnsHeaders + apnsAddress, headers: apnsHeaders, back: apnsAddress, answers: [],
-            hasPayload: { $0["payload"] != nil }, message: SendLine.message)
+            hasPayload: { $0.value("payload") != nil }, message: SendLine.message)
 
         private static let apnsHeaders = ["topic", "push_type", "priority", "expiration", "collapse_id"]
         private static let apnsAddress = ["token", "environment", "unencrypted"]
@@ -63,11 +63,11 @@ struct SendLine {
     /// What an error repeats besides, so that with its payload the line can be sent again.
     let headers: ContiguousArray<UInt8>
 
-    /// The member `id`, if it is a text.
+    /// The member `id`.
     var id: String? {
         guard front.count > 1 else { return nil }
         let text = [UInt8(ascii: "{")] + front.dropFirst() + [UInt8(ascii: "}")]
-        return (try? JSONDocument(parsing: ContiguousArray(text)).root)?["id"]?.string
+        return (try? JSONDocument(parsing: ContiguousArray(text)).root)?["id"]?.asName
     }
 
     /// About the bytes that are kept until the answer.
@@ -77,11 +77,13 @@ struct SendLine {
         return parts + message.payload.count
     }
 
-    init(_ text: ContiguousArray<UInt8>, number: Int, _ form: Form = .apns) {
+    /// - Parameter warning: Tells of members that look like mistakes; nil if nobody is told.
+    init(_ text: ContiguousArray<UInt8>, number: Int, _ form: Form = .apns, _ warning: OnceWarning? = nil) {
         self.number = number
         let isOwn = text.starts(with: Self.errorStart)
         do throws(LineFailure) {
-            let line = try BatchLine(text, names: isOwn ? form.ownNames : form.names, reserved: form.reserved)
+            let line = try BatchLine(
+                text, names: isOwn ? form.ownNames : form.names, reserved: form.reserved, warning)
             front = Self.members { line.write(Self.frontNames, to: &$0) }
             headers = Self.members { line.write(form.headers, to: &$0) }
             back = Self.members {
@@ -134,9 +136,9 @@ struct SendLine {
 
 extension SendLine {
     private static func message(_ line: BatchLine) throws(LineFailure) -> PushToSend {
-        guard let payload = line["payload"] else { throw LineFailure(.malformedLine, "the line has no payload") }
+        let payload = try line.payload()
         guard payload.kind == .object else { throw LineFailure(.malformedLine, "payload must be a JSON object") }
-        try checkIsSealed(payload, orSaidToBeClear: line["unencrypted"])
+        try checkIsSealed(payload, orSaidToBeClear: line.value("unencrypted"))
         guard let token = try line.text("token") else {
             throw LineFailure(
                 .malformedLine, "the line has no token: 'device add --token' keeps a device's, and 'seal' writes it")
@@ -145,8 +147,8 @@ extension SendLine {
             throw LineFailure(.malformedLine, "the line has no topic: seal with --emit request")
         }
         return try PushToSend(
-            token: token, topic: topic, pushType: try line.text("push_type"), priority: try number(line, "priority"),
-            expiration: try number(line, "expiration"), collapseID: try line.text("collapse_id"),
+            token: token, topic: topic, pushType: try line.text("push_type"), priority: try line.number("priority"),
+            expiration: try line.number("expiration"), collapseID: try line.text("collapse_id"),
             payload: payload)
     }
 
@@ -159,14 +161,6 @@ extension SendLine {
         throw LineFailure(
             .notSealed,
             "the payload is not sealed: give it to 'pushcrypt seal', or say \"unencrypted\":true if Apple may read it")
-    }
-
-    static func number(_ line: BatchLine, _ name: String) throws(LineFailure) -> UInt64? {
-        guard let value = line[name] else { return nil }
-        guard let number = value.integer, number >= 0 else {
-            throw LineFailure(.malformedLine, "\(name) must be a whole number")
-        }
-        return UInt64(number)
     }
 
     private static func environment(_ line: BatchLine) throws(LineFailure) -> PushEnvironment? {

@@ -99,26 +99,77 @@ import Testing
     }
 
     @Test(
-        "A name that is nearly one for this program is refused, and its value not repeated",
+        "A name that is nearly one for this program is passed on, with a warning",
         arguments: [
             ("tll", "ttl"), ("TTL", "ttl"), ("Payload", "payload"), ("payloads", "payload"), ("paylod", "payload"),
             ("apyload", "payload"), ("push-type", "push_type"), ("To", "to"), ("too", nil), ("t", nil), ("tt", nil),
             ("lt", nil), ("loadpay", nil), ("payloader", nil), ("", nil),
         ])
     func misspelt(name: String, meant: String?) throws {
-        let text = #"{"to":"phone1","\#(name)":"SECRET"}"#
+        let captured = try CapturedConsole()
+        let text = #"{"to":"phone1","payload":{},"\#(name)":"mine"}"#
         let line = try BatchLine(
-            ContiguousArray(text.utf8), names: ["to", "payload", "ttl", "push_type"], reserved: [])
-        var message: String?
-        do throws(LineFailure) { try line.refuseReserved() } catch { message = error.message }
-        #expect(message?.contains("'\(meant ?? "")'") == (meant == nil ? nil : true), "\(message ?? "")")
-        #expect(line.passed.isEmpty == (meant != nil))
+            ContiguousArray(text.utf8), names: Self.sealed, reserved: [], OnceWarning(captured.console))
+        try line.refuseReserved()
+        #expect(line.passed.map(\.name) == [name])
+        #expect(
+            try captured.messages
+                == (meant.map {
+                    "pushcrypt: warning: '\(name)' in a line is passed on as it is; if it means '\($0)', write that\n"
+                } ?? ""))
+    }
+
+    private static let sealed: Set = ["to", "payload", "ttl", "push_type"]
+
+    @Test("Nobody is warned twice in a run")
+    func warnedOnce() throws {
+        let captured = try CapturedConsole()
+        let warning = OnceWarning(captured.console)
+        for text in [#"{"tll":1,"TTL":2}"#, #"{"tll":1}"#] {
+            let line = try BatchLine(ContiguousArray(text.utf8), names: Self.sealed, reserved: [], warning)
+            line.warn("another")
+        }
+        #expect(try captured.messages.split(separator: "\n").count == 1)
+    }
+
+    @Test(
+        "What may be the payload is not repeated where there is none, and named",
+        arguments: [
+            (#"{"paylod":"SECRET","n":1}"#, "paylod"), (#"{"payloads":"SECRET","payload":null,"n":1}"#, "payloads"),
+            (#"{"Payload":"SECRET","n":1}"#, "Payload"), (#"{"n":1}"#, nil),
+        ])
+    func misspeltPayload(text: String, name: String?) throws {
+        let line = try BatchLine(ContiguousArray(text.utf8), names: Self.sealed, reserved: [])
+        #expect(line.passed.map(\.name) == ["n"])
+        let error = #expect(throws: LineFailure.self) { try line.payload() }
+        #expect(
+            error?.message == "the line has no payload" + (name.map { ": write '\($0)' as 'payload'" } ?? ""))
     }
 
     @Test("A member with null counts as missing")
     func null() throws {
         let line = try BatchLine(ContiguousArray(#"{"ttl":null,"to":null}"#.utf8), names: ["to", "ttl"], reserved: [])
         #expect(try line.text("ttl") == nil && line.value("ttl") == nil && line["to"]?.kind == .null)
+        #expect(try line.name("to") == nil && line.number("ttl") == nil && line.flag("ttl") == nil)
+    }
+
+    @Test(
+        "An id may be a number of digits alone, which are its text",
+        arguments: [
+            ("17", "17"), ("0", "0"), (#""17""#, "17"),
+            ("123456789012345678901234567890", "123456789012345678901234567890"),
+            ("null", nil),
+        ] as [(String, String?)])
+    func numericNames(value: String, expected: String?) throws {
+        let line = try BatchLine(ContiguousArray(#"{"id":\#(value)}"#.utf8), names: ["id"], reserved: [])
+        #expect(try line.name("id") == expected)
+    }
+
+    @Test("Any other number is not guessed at", arguments: ["-1", "17.0", "1e3", "true", "[17]", "{}"])
+    func otherNames(value: String) throws {
+        let line = try BatchLine(ContiguousArray(#"{"id":\#(value)}"#.utf8), names: ["id"], reserved: [])
+        let error = #expect(throws: LineFailure.self) { try line.name("id") }
+        #expect(error?.message == "id must be a string, or a number of digits alone")
     }
 
     private func refusal(_ body: () throws(LineFailure) -> Void) -> String? {

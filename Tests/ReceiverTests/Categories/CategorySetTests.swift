@@ -70,6 +70,14 @@ import Testing
         #expect(error.place == "categories[0].actions")
     }
 
+    @Test func nullIsAMemberThatIsNotThere() throws {
+        let set = try Self.set(
+            #"{"version":1.0,"categories":[{"identifier":"A","actions":[{"identifier":"R","title":"r","icon":null,"textInput":null,"options":null}],"summaryFormat":null,"intentIdentifiers":null}]}"#
+        )
+        let same = try CategorySet([CategoryDeclaration("A", actions: [ActionDeclaration("R", title: "r")])])
+        #expect(set.json == same.json)
+    }
+
     // MARK: Refusals
 
     struct Fault: Sendable, CustomTestStringConvertible {

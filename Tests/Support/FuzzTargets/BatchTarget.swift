@@ -57,13 +57,14 @@ struct BatchTarget: FuzzTarget {
         let chunk = LineChunk(number: 0, firstLine: 1, bytes: text)
         if form & 3 == 3 {
             let worker = OpenWorker(
-                receiver: .keyFile(opener), mayPassInTheClear: form & 4 != 0, pushClass: .alert, console: Self.console)
+                receiver: .keyFile(opener), mayPassInTheClear: form & 4 != 0, pushClass: .alert, console: Self.console,
+                warning: nil)
             let answer = worker.answer(chunk) { _ in true }
             let rules = AnswerRules(names: ["payload", "request_id"], reserved: ["notification"], mayBeName: false)
             check(answer, chunk, rules, isSealed: false)
         } else {
             let batch = batch(form)
-            let answer = SealWorker(batch, keys, StaleStoreWarning(Self.console)).answer(chunk) { _ in true }
+            let answer = SealWorker(batch, keys, OnceWarning(Self.console)).answer(chunk) { _ in true }
             let rules = AnswerRules(
                 names: batch.names, reserved: batch.reserved, mayBeName: batch.form == .recipients)
             check(answer, chunk, rules, isSealed: batch.form == .messages && batch.settings.emission == .payload)

@@ -6,21 +6,30 @@ const { PushcryptError } = require("./errors.js");
 const format = require("./format.js");
 const { NumberText } = require("./json.js");
 
-const LARGEST_COUNT = 2n ** 63n - 1n;
-
 const isText = (value) => typeof value === "string";
 const isObject = (value) => value instanceof Map;
 const double = (value) => (value instanceof NumberText && Number.isFinite(Number(value.text)) ? Number(value.text) : NaN);
 
+/** The value of a number of 0 or more that is whole, however it is written [J-8]; `undefined` for any other value. */
+function whole(value) {
+    if (!(value instanceof NumberText)) return undefined;
+    const number = Number(value.text), isExact = value.isInteger && value.text.length <= 19 && BigInt(value.text) < 2n ** 63n;
+    return isExact || (Number.isSafeInteger(number) && number >= 0) ? number : undefined;
+}
+
+/** What is 1 or 0, or `true` or `false` [J-8]; `undefined` for any other value. */
+function flag(value) {
+    return typeof value === "boolean" ? value : { 0: false, 1: true }[whole(value)];
+}
+
 /** What a field may have, by the names of format.json. */
 const TESTS = {
     "text": isText,
-    "texts": (value) => Array.isArray(value) && value.every(isText),
+    "texts": (value) => Array.isArray(value) && value.every((one) => one === null || isText(one) || one instanceof NumberText),
     "text-or-object": (value) => isText(value) || isObject(value),
     "object": isObject,
-    "bool": (value) => typeof value === "boolean",
-    "flag": (value) => value instanceof NumberText && /^[01]$/.test(value.text),
-    "count": (value) => value instanceof NumberText && value.isInteger && value.text.length <= 19 && BigInt(value.text) <= LARGEST_COUNT,
+    "flag": (value) => flag(value) !== undefined,
+    "count": (value) => whole(value) !== undefined,
     "fraction": (value) => double(value) >= 0 && double(value) <= 1,
     "time": (value) => double(value) >= 0 && double(value) < format.limits.timeFieldEnd,
     "level": (value) => format.levels.includes(value),
@@ -44,7 +53,7 @@ function checkApple(aps, pushType) {
 
 function check(name, value, rules, place) {
     const rule = rules.get(name);
-    if (rule !== undefined && !TESTS[rule](value)) throw new PushcryptError("invalid-field", `${place}.${name} must be ${format.rules[rule]}`);
+    if (rule !== undefined && value !== null && !TESTS[rule](value)) throw new PushcryptError("invalid-field", `${place}.${name} must be ${format.rules[rule]}`);
 }
 
-module.exports = { checkApple };
+module.exports = { checkApple, flag };

@@ -3,7 +3,7 @@
 
 const { createHmac, randomBytes } = require("node:crypto");
 const { answerParts } = require("./answers.js");
-const { checkApple } = require("./apple.js");
+const { checkApple, flag } = require("./apple.js");
 const { envelopeInfo, lp16, signed } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { buckets, labels, limits, pushTypes, systemPushTypes, texts } = require("./format.js");
@@ -142,15 +142,17 @@ function hedged(signer, label, ...parts) {
 
 /** The push without its envelope, all that the relay sees, and its lengths. Without fields of the payload it is one of a few. */
 function clearPart({ pushType, title, sound, clearFields, clearParts }, aps, text) {
-    const wakes = pushType === "background" || aps.get("content-available")?.text === "1", shape = `${pushType} ${aps.has("sound")} ${wakes}`;
+    const wakes = pushType === "background" || flag(aps.get("content-available")) === true, hasSound = (aps.get("sound") ?? null) !== null;
+    const shape = `${pushType} ${hasSound} ${wakes}`;
     if (clearFields.length === 0 && clearParts.has(shape)) return clearParts.get(shape);
     const members = [];
     if (pushType === "alert") {
         members.push('"mutable-content":1', `"alert":${JSON.stringify({ title, body: texts.clearBody })}`);
-        const shown = sound === undefined && aps.has("sound") ? "default" : sound ?? null;
+        const shown = sound === undefined && hasSound ? "default" : sound ?? null;
         if (shown !== null) members.push(`"sound":${JSON.stringify(shown)}`);
         if (clearFields.length > 0) {
-            for (const { name, from, to } of spansOf(text, aps.start)) if (clearFields.includes(name)) members.push(`"${name}":${minify(text.slice(from, to))}`);
+            const isClear = (name) => clearFields.includes(name) && aps.get(name) !== null;
+            for (const { name, from, to } of spansOf(text, aps.start)) if (isClear(name)) members.push(`"${name}":${minify(text.slice(from, to))}`);
         }
     }
     if (wakes) members.push('"content-available":1');

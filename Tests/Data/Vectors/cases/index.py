@@ -36,6 +36,7 @@ WRITTEN = {
     "S-3": "A sealer generates the clear part: each accepted payload has it in `clear`, byte for byte.",
     "S-12": "A sealer writes epoch, kind and certificate: each seal of `envelopes.json` has them, byte for byte.",
     "T-8": "It states what a planned rotation's certificate says: each accepted plan has it, number for number.",
+    "J-8": "It states what counts as what: accepted payloads have it in `clear`, and notifications in what they show.",
     "S-7": "It states what a sealer keeps of a payload: each accepted one has the hash of the sealed payload.",
 }
 

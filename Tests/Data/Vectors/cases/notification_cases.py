@@ -86,6 +86,7 @@ def sealed(name: str, rules: str, comment: str, payload: str, withheld: tuple[st
 def opened_cases() -> list[Vector]:
     alone = "The sealed content is shown, whatever the relay wrote around it."
     field = "A value of the wrong type or outside the field's range counts as absent."
+    other = "Other ways to write a number, a flag, and nothing."
     whole = "A member with a number beyond a double is left out: with it, the system's reader would take none."
     texts = "A key for a localised text wins over the text beside it."
     every = {
@@ -185,9 +186,12 @@ def opened_cases() -> list[Vector]:
         sealed("an alert that is an array", "N-1", field, aps(alert=["Look!"])),
         sealed("a badge of 0 is set", "N-1", field, aps(alert="hi", badge=0)),
         sealed("a negative badge", "N-1", field, aps(alert="hi", badge=-1)),
-        sealed("a badge with a fraction", "N-1", field, aps(alert="hi", badge=1.0)),
-        sealed("a badge of -0", "N-1", field, '{"aps":{"alert":"hi","badge":-0}}'),
-        sealed("a badge with an exponent", "N-1", field, '{"aps":{"alert":"hi","badge":3e0}}'),
+        sealed("a badge of 3.0", "N-1 J-8", other, aps(alert="hi", badge=3.0)),
+        sealed("a badge of -0", "N-1 J-8", other, '{"aps":{"alert":"hi","badge":-0}}'),
+        sealed("a badge with an exponent", "N-1 J-8", other, '{"aps":{"alert":"hi","badge":3e0}}'),
+        sealed("a badge of 1.5", "N-1 J-8", other, aps(alert="hi", badge=1.5)),
+        sealed("a badge of 2^53 - 1 with a fraction", "N-1 J-8", other, '{"aps":{"alert":"hi","badge":9007199254740991.0}}'),
+        sealed("a badge of 2^53 with a fraction", "N-1 J-8", other, '{"aps":{"alert":"hi","badge":9007199254740992.0}}'),
         sealed("a badge of 2^63", "N-1", field, aps(alert="hi", badge=2**63)),
         sealed("the largest badge", "N-1", field, aps(alert="hi", badge=2**63 - 1)),
         sealed("a badge that is a string", "N-1", field, aps(alert="hi", badge="3")),
@@ -212,13 +216,26 @@ def opened_cases() -> list[Vector]:
             field,
             aps(alert="hi", sound={"critical": 0, "name": "a.caf"}),
         ),
-        sealed("a sound that says 1.0 for critical", "N-1", field, '{"aps":{"alert":"hi","sound":{"critical":1.0,"name":"a.caf"}}}'),
-        sealed("a sound that says 1e0 for critical", "N-1", field, '{"aps":{"alert":"hi","sound":{"critical":1e0,"name":"a.caf"}}}'),
+        sealed("a sound that says 1.0 for critical", "N-1 J-8", other, '{"aps":{"alert":"hi","sound":{"critical":1.0,"name":"a.caf"}}}'),
+        sealed("a sound that says 1e0 for critical", "N-1 J-8", other, '{"aps":{"alert":"hi","sound":{"critical":1e0,"name":"a.caf"}}}'),
         sealed(
             "a sound that says true for critical",
-            "N-1",
-            field,
+            "N-1 J-8",
+            other,
             aps(alert="hi", sound={"critical": True, "name": "a.caf"}),
+        ),
+        sealed(
+            "a sound that says false for critical",
+            "N-1 J-8",
+            other,
+            aps(alert="hi", sound={"critical": False, "name": "a.caf"}),
+        ),
+        sealed(
+            "nulls in aps, its alert and its sound",
+            "N-1 J-8",
+            other,
+            '{"aps":{"alert":{"title":null,"subtitle":null,"body":"hi","loc-key":null,"loc-args":null},"badge":null,'
+            '"sound":{"critical":null,"name":"a.caf","volume":null},"interruption-level":null,"relevance-score":null}}',
         ),
         sealed("a relevance above 1", "N-1", field, aps(alert="hi", relevance_score=5)),
         sealed("a relevance below 0", "N-1", field, aps(alert="hi", relevance_score=-5)),

@@ -108,6 +108,24 @@ def clear_part_cases() -> list[Vector]:
     ]
 
 
+def other_form_cases() -> list[Vector]:
+    """What libraries write for a member that is not there, for a flag, and for an integer."""
+    other = "It is sealed as written, and counts as what it means."
+    nulls = b'{"aps":{"alert":{"title":"Anna","subtitle":null,"body":"Look"},"badge":null,"sound":null,"category":null,"content-available":null}}'
+    return [
+        accepted("nulls in aps are not in the clear", "J-8 S-3 S-7", other, nulls, kept=("badge", "category")),
+        accepted("a sound with nulls", "J-8 S-3", other, b'{"aps":{"alert":"hi","sound":{"name":"a.caf","critical":null,"volume":null}}}'),
+        *(
+            accepted(f"an alert with content-available {form}", "J-8 S-3 S-7", other, b'{"aps":{"alert":"hi","content-available":%s}}' % form.encode())
+            for form in ("true", "false", "1.0", "1e0", "0.0", "-0")
+        ),
+        accepted("a voip push with content-available true", "J-8 S-3", other, b'{"aps":{"content-available":true}}', push_type="voip"),
+        accepted("mutable-content true", "J-8 S-2", other, b'{"aps":{"alert":"hi","mutable-content":true}}'),
+        accepted("a badge of 3.0 in the clear", "J-8 S-3", other, b'{"aps":{"alert":"hi","badge":3.0}}', kept=("badge",)),
+        accepted("numbers and nulls as arguments of a localised text", "J-8", other, b'{"aps":{"alert":{"loc-key":"K","loc-args":["a",7,1.50,null]}}}'),
+    ]
+
+
 def bucket_cases() -> list[Vector]:
     smallest = "The smallest bucket that holds the body."
     cases = []
@@ -278,4 +296,4 @@ def refused_cases() -> list[Vector]:
 
 
 def sealer_cases() -> list[Vector]:
-    return [*clear_part_cases(), *bucket_cases(), *text_cases(), *size_cases(), *refused_cases()]
+    return [*clear_part_cases(), *other_form_cases(), *bucket_cases(), *text_cases(), *size_cases(), *refused_cases()]

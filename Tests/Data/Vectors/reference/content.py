@@ -50,6 +50,16 @@ def put_line(content: Content, alert: dict[str, object], plain: str, prefix: str
         content.put(plain, text_of(alert.get(plain)))
 
 
+def whole(value: object) -> int | None:
+    """J-8."""
+    if not isinstance(value, Number):
+        return None
+    if value.isdecimal() and len(value) < 20:
+        return int(value)
+    number = float(value)
+    return int(number) if number.is_integer() and 0 <= number < 2**53 else None
+
+
 def fraction(value: object) -> float | None:
     return min(max(float(value), 0.0), 1.0) if isinstance(value, Number) else None
 
@@ -61,7 +71,7 @@ def sound_of(value: object) -> str:
     if not isinstance(value, dict):
         return ""
     name = text_of(value.get("name"))
-    if value.get("critical") == "1" and isinstance(value["critical"], Number):
+    if value.get("critical") is True or whole(value.get("critical")) == 1:
         volume = fraction(value.get("volume"))
         words = ["critical", repr(1.0 if volume is None else volume)]
         return " ".join(words if name in ("", "default") else [*words, name])
@@ -81,9 +91,9 @@ def opened(payload: bytes) -> Content:
         put_line(content, alert, "subtitle", "subtitle-")
         put_line(content, alert, "body", "")
         content.put("launch-image", text_of(alert.get("launch-image")))
-    badge = aps.get("badge")
-    if isinstance(badge, Number) and badge.isdecimal() and int(badge) < 2**63:
-        content.put("badge", str(int(badge)))
+    badge = whole(aps.get("badge"))
+    if badge is not None and badge < 2**63:
+        content.put("badge", str(badge))
     content.put("sound", sound_of(aps.get("sound")))
     for name in ("thread-id", "category", "target-content-id", "filter-criteria"):
         content.put(name, text_of(aps.get(name)))

@@ -78,6 +78,7 @@ def width(part: str) -> int:
 def clear_part(request: Request, aps: dict[str, object]) -> str:
     """The push without ENCRYPTED_DATA."""
     clear: dict[str, object] = {}
+    aps = {name: value for name, value in aps.items() if value is not None}  # J-8
     if request.push_type == "alert":
         clear["mutable-content"] = 1
         clear["alert"] = {"title": request.title, "body": PLACEHOLDER}
@@ -85,8 +86,8 @@ def clear_part(request: Request, aps: dict[str, object]) -> str:
         if sound:
             clear["sound"] = sound
         clear |= {name: value for name, value in aps.items() if name in request.kept}
-    wakes = aps.get("content-available")
-    if isinstance(wakes, int) and wakes is not True and wakes == 1 or request.push_type == "background":
+    # In Python, True and 1.0 are equal to 1, as in J-8.
+    if aps.get("content-available") == 1 or request.push_type == "background":
         clear["content-available"] = 1
     return json.dumps({"aps": clear}, ensure_ascii=False, separators=(",", ":"))
 

@@ -165,11 +165,10 @@ var WeakDeviceKeys = []string{
 // Rules is of the format.
 var Rules = map[string]string{
 	"text":           "a string",
-	"texts":          "an array of strings",
+	"texts":          "an array of strings and numbers",
 	"text-or-object": "a string or an object",
 	"object":         "an object",
-	"bool":           "true or false",
-	"flag":           "the number 1 or 0, not a string and not true or false",
+	"flag":           "1 or 0, or true or false, and not a string",
 	"count":          "a whole number, 0 or more",
 	"fraction":       "a number from 0 to 1",
 	"time":           "a time in seconds since 1970, not in milliseconds",
@@ -200,7 +199,7 @@ var APSFields = map[string]string{
 	"stale-date":         "time",
 	"dismissal-date":     "time",
 	"input-push-token":   "flag",
-	"content-changed":    "bool",
+	"content-changed":    "flag",
 }
 
 // AlertFields is of the format.

@@ -78,6 +78,24 @@ func Integer(value any, limit uint64) (uint64, bool) {
 	return number, err == nil && number <= limit
 }
 
+// Whole returns the value of a whole number, 0 to 2^63 - 1, that may be written as 3.0 or 3e0 [J-8].
+func Whole(value any) (uint64, bool) {
+	if number, ok := Integer(value, 1<<63-1); ok {
+		return number, true
+	}
+	number, ok := Float(value)
+	return uint64(number), ok && 0 <= number && number < 1<<53 && number == math.Trunc(number)
+}
+
+// Flag returns what is true or false, or the number 1 or 0 [J-8].
+func Flag(value any) (isSet, ok bool) {
+	if isSet, ok = value.(bool); ok {
+		return isSet, true
+	}
+	number, ok := Whole(value)
+	return number == 1, ok && number <= 1
+}
+
 // Float returns the nearest double of a number that has one.
 func Float(value any) (float64, bool) {
 	text, ok := value.(json.Number)

@@ -18,12 +18,11 @@ def is_from_0(value: Any, most: float) -> bool:
 
 TESTS: dict[str, Callable[[Any], bool]] = {
     "text": lambda value: type(value) is str,
-    "texts": lambda value: isinstance(value, list) and all(type(one) is str for one in value),
+    "texts": lambda value: isinstance(value, list) and all(one is None or type(one) in (str, Number) for one in value),
     "text-or-object": lambda value: type(value) is str or isinstance(value, dict),
     "object": lambda value: isinstance(value, dict),
-    "bool": lambda value: isinstance(value, bool),
-    "flag": lambda value: type(value) is Number and value in ("0", "1"),
-    "count": lambda value: type(value) is Number and value.at_most(2**63 - 1) is not None,
+    "flag": lambda value: type(value) is bool or type(value) is Number and value.whole() in (0, 1),
+    "count": lambda value: type(value) is Number and value.whole() is not None,
     "fraction": lambda value: is_from_0(value, 1),
     "time": lambda value: is_from_0(value, math.nextafter(TIME_FIELD_END, 0)),
     "level": lambda value: type(value) is str and value in LEVELS,
@@ -45,6 +44,8 @@ class CheckedPayload:
         aps = members.get("aps")
         if not isinstance(aps, dict):
             raise PushcryptError(Code.MISSING_APS)
+        # Null counts as absent [J-8].
+        aps = {name: value for name, value in aps.items() if value is not None}
         check(aps, FIELDS, "aps")
         alert, sound = aps.get("alert"), aps.get("sound")
         if isinstance(alert, dict):
@@ -55,7 +56,8 @@ class CheckedPayload:
         if push_type == "alert" and not has_text:
             raise PushcryptError(Code.NOTHING_TO_SHOW)
         self.aps, self.json = aps, minify(payload)
-        self.wakes_app = type(aps.get("content-available")) is Number and aps["content-available"] == "1"
+        wakes = aps.get("content-available")
+        self.wakes_app = wakes is True or type(wakes) is Number and wakes.whole() == 1
 
     @property
     def has_sound(self) -> bool:
@@ -66,5 +68,5 @@ def check(members: dict[str, Any], rules: dict[str, str], place: str) -> None:
     """Unknown fields are ignored, as by the system."""
     for name, value in members.items():
         rule = rules.get(name)
-        if rule is not None and not TESTS[rule](value):
+        if rule is not None and value is not None and not TESTS[rule](value):
             raise PushcryptError(Code.INVALID_FIELD, f"{place}.{name} must be {RULES[rule]}")

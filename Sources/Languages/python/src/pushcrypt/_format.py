@@ -149,11 +149,10 @@ TEXTS: dict[Code, str] = {
 }
 
 RULES: dict[str, str] = {
-    "text": "a string", "texts": "an array of strings", "text-or-object": "a string or an object",
-    "object": "an object", "bool": "true or false", "flag": "the number 1 or 0, not a string and not true or false",
-    "count": "a whole number, 0 or more", "fraction": "a number from 0 to 1",
-    "time": "a time in seconds since 1970, not in milliseconds", "level": "passive, active, time-sensitive or critical",
-    "event": "start, update or end",
+    "text": "a string", "texts": "an array of strings and numbers", "text-or-object": "a string or an object",
+    "object": "an object", "flag": "1 or 0, or true or false, and not a string", "count": "a whole number, 0 or more",
+    "fraction": "a number from 0 to 1", "time": "a time in seconds since 1970, not in milliseconds",
+    "level": "passive, active, time-sensitive or critical", "event": "start, update or end",
 }
 FIELDS: dict[str, str] = {
     "alert": "text-or-object", "sound": "text-or-object", "badge": "count", "thread-id": "text", "category": "text",
@@ -161,7 +160,7 @@ FIELDS: dict[str, str] = {
     "interruption-level": "level", "relevance-score": "fraction", "url-args": "texts", "event": "event",
     "content-state": "object", "attributes": "object", "attributes-type": "text", "input-push-channel": "text",
     "timestamp": "time", "stale-date": "time", "dismissal-date": "time", "input-push-token": "flag",
-    "content-changed": "bool",
+    "content-changed": "flag",
 }
 ALERT_FIELDS: dict[str, str] = {
     "title": "text", "subtitle": "text", "body": "text", "title-loc-key": "text", "subtitle-loc-key": "text",

@@ -36,6 +36,11 @@ class Number(str):
         is_short = self.isascii() and self.isdigit() and len(self) <= len(str(limit))
         return int(self) if is_short and int(self) <= limit else None
 
+    def whole(self) -> int | None:
+        """The value, from 0 to 2^63 - 1, of a whole number that may be written as `3.0` or `3e0` [J-8]."""
+        integer, number = self.at_most(2**63 - 1), float(self)
+        return integer if integer is not None or not 0 <= number < 2**53 or number % 1 else int(number)
+
 
 class Refused(Exception):
     """A rule that a text breaks."""

@@ -4,6 +4,7 @@ import java.math.BigInteger;
 import java.util.List;
 import java.util.Map;
 import pushcrypt.internal.Format;
+import pushcrypt.internal.Payload;
 import pushcrypt.internal.Payload.Number;
 
 /**
@@ -11,18 +12,15 @@ import pushcrypt.internal.Payload.Number;
  * would ignore the field or the push. Unknown fields are ignored, there and here.
  */
 final class Apple {
-    private static final BigInteger LARGEST_COUNT = BigInteger.valueOf(Long.MAX_VALUE);
-
     /** What a field may have: the rule of this name in the format's data. */
     private static boolean passes(String rule, Object value) {
         return switch (rule) {
             case "text" -> value instanceof String;
-            case "texts" -> value instanceof List<?> list && list.stream().allMatch(String.class::isInstance);
+            case "texts" -> value instanceof List<?> list && list.stream().allMatch(one -> one == Payload.NULL || one instanceof String || one instanceof Number);
             case "text-or-object" -> value instanceof String || value instanceof Map;
             case "object" -> value instanceof Map;
-            case "bool" -> value instanceof Boolean;
-            case "flag" -> is(value, "0") || is(value, "1");
-            case "count" -> value instanceof Number number && number.isInteger() && isCount(number.text());
+            case "flag" -> value instanceof Boolean || whole(value) == 0 || whole(value) == 1;
+            case "count" -> whole(value) >= 0;
             case "fraction" -> number(value) >= 0 && number(value) <= 1;
             case "time" -> number(value) >= 0 && number(value) < Format.TIME_FIELD_END;
             case "level" -> value instanceof String && Format.LEVELS.contains(value);
@@ -31,15 +29,28 @@ final class Apple {
         };
     }
 
-    /** Whether digits are at most 2^63 - 1. Digits without end take no time. */
-    private static boolean isCount(String digits) {
-        return digits.length() < 20 && new BigInteger(digits).compareTo(LARGEST_COUNT) <= 0;
-    }
-
     private Apple() {}
 
-    private static boolean is(Object value, String digits) {
-        return value instanceof Number number && number.text().equals(digits);
+    /** The value, 0 to 2^63 - 1, of a number that is whole, however it is written [J-8]; -1 for any other value. Digits without end take no time. */
+    private static long whole(Object value) {
+        if (!(value instanceof Number written)) return -1;
+        String text = written.text();
+        if (written.isInteger() && text.length() < 20) {
+            BigInteger exact = new BigInteger(text);
+            return exact.bitLength() < 64 ? exact.longValue() : -1;
+        }
+        double number = number(value);
+        return number >= 0 && number < 0x1p53 && number == Math.rint(number) ? (long) number : -1;
+    }
+
+    /** Whether a value is 1 or true [J-8]. */
+    static boolean isSet(Object value) {
+        return Boolean.TRUE.equals(value) || whole(value) == 1;
+    }
+
+    /** Whether a field is there, and not null, which counts as absent [J-8]. */
+    static boolean has(Map<String, Object> aps, String name) {
+        return aps.getOrDefault(name, Payload.NULL) != Payload.NULL;
     }
 
     /** A number, infinite if a double cannot hold it; NaN for anything else. */
@@ -68,6 +79,6 @@ final class Apple {
 
     private static void check(String name, Object value, Map<String, String> rules, String place) {
         String rule = rules.get(name);
-        if (rule != null && !passes(rule, value)) throw new PushcryptException(Code.INVALID_FIELD, place + "." + name + " must be " + Format.RULES.get(rule));
+        if (rule != null && value != Payload.NULL && !passes(rule, value)) throw new PushcryptException(Code.INVALID_FIELD, place + "." + name + " must be " + Format.RULES.get(rule));
     }
 }

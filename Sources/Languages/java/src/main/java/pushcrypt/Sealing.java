@@ -150,14 +150,14 @@ final class Sealing {
         if (pushType == PushType.ALERT) {
             clear.append(",\"mutable-content\":1,\"alert\":{\"title\":").append(Json.quoted(placeholder.title));
             clear.append(",\"body\":").append(Json.quoted(Format.CLEAR_BODY)).append('}');
-            String sound = placeholder.isMatching ? aps.containsKey("sound") ? "default" : null : placeholder.sound;
+            String sound = placeholder.isMatching ? Apple.has(aps, "sound") ? "default" : null : placeholder.sound;
             if (sound != null) clear.append(",\"sound\":").append(Json.quoted(sound));
             for (String name : aps.keySet()) {
-                boolean isClear = placeholder.clearFields.stream().anyMatch(field -> field.toString().equals(name));
+                boolean isClear = Apple.has(aps, name) && placeholder.clearFields.stream().anyMatch(field -> field.toString().equals(name));
                 if (isClear) clear.append(",\"").append(name).append("\":").append(Payload.minify(aps.written(name)));
             }
         }
-        if (pushType == PushType.BACKGROUND || new Payload.Number("1").equals(aps.get("content-available"))) {
+        if (pushType == PushType.BACKGROUND || Apple.isSet(aps.get("content-available"))) {
             clear.append(",\"content-available\":1");
         }
         return "{\"aps\":{" + (clear.isEmpty() ? "" : clear.substring(1)) + "},\"ENCRYPTED_DATA\":\"";

@@ -101,11 +101,10 @@ public final class Format {
         "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f");
     public static final Map<String, String> RULES = Map.ofEntries(
         Map.entry("text", "a string"),
-        Map.entry("texts", "an array of strings"),
+        Map.entry("texts", "an array of strings and numbers"),
         Map.entry("text-or-object", "a string or an object"),
         Map.entry("object", "an object"),
-        Map.entry("bool", "true or false"),
-        Map.entry("flag", "the number 1 or 0, not a string and not true or false"),
+        Map.entry("flag", "1 or 0, or true or false, and not a string"),
         Map.entry("count", "a whole number, 0 or more"),
         Map.entry("fraction", "a number from 0 to 1"),
         Map.entry("time", "a time in seconds since 1970, not in milliseconds"),
@@ -133,7 +132,7 @@ public final class Format {
         Map.entry("stale-date", "time"),
         Map.entry("dismissal-date", "time"),
         Map.entry("input-push-token", "flag"),
-        Map.entry("content-changed", "bool"));
+        Map.entry("content-changed", "flag"));
     public static final Map<String, String> ALERT_FIELDS = Map.ofEntries(
         Map.entry("title", "text"),
         Map.entry("subtitle", "text"),
