@@ -115,7 +115,7 @@ bench-program: build
 	$(RELEASE) --product PushcryptBench
 tests: setup
 	@Tests/Checks/setup.sh test
-	swift build --build-tests $(QUIET)
+	swift build --product pushcryptPackageTests $(QUIET)
 
 record: ## write again what is recorded or generated: API listing, instruction counts, vectors, sources of packages; PART=api|instructions|languages|vectors
 	@Tests/Checks/record.sh $(PART)

@@ -185,7 +185,8 @@ private struct StoreCheck {
 
     /// Writes an unchanged value, which exercises the same path to the disk as any change.
     private mutating func checkWriting() throws(KeyStoreError) {
-        if let readOnly = store.readOnly {
+        // A full disk is nobody's choice.
+        if let readOnly = store.readOnly, readOnly.reason.code != .diskFull {
             find(.note, "the store is read only here: \(readOnly.reason)")
             return
         }

@@ -30,7 +30,7 @@ struct FileFacts {
     var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
     /// Whether others than its owner may read or write it.
-    var isOpenToOthers: Bool { mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH) != 0 }
+    var isOpenToOthers: Bool { mode & 0o066 != 0 }
     /// The mode in the form `chmod` accepts.
     var permissions: String { "0" + String(mode & 0o7777, radix: 8) }
 

@@ -108,7 +108,7 @@ struct StoreDirectory: Sendable {
         guard let directory = try FileFacts(at: path) else { return [] }
         var found: [Finding] = []
         let fix = "if that is not meant, run: chmod -R go= \(quoted(path))"
-        if directory.mode & (S_IXGRP | S_IXOTH) != 0 {
+        if directory.mode & 0o011 != 0 {
             var open: [String] = []
             for name in SQLiteKeyStore.keptFiles {
                 guard let facts = try FileFacts(at: file(name)), facts.isOpenToOthers else { continue }
@@ -119,7 +119,7 @@ struct StoreDirectory: Sendable {
                 found.append(Finding(.warning, "other users can read or change \(names) in \(quoted(path))", fix: fix))
             }
         }
-        if directory.mode & (S_IWGRP | S_IWOTH) != 0 {
+        if directory.mode & 0o022 != 0 {
             let mode = directory.permissions
             found.append(
                 Finding(.warning, "other users can replace the files in \(quoted(path)) (mode \(mode))", fix: fix))

@@ -22,8 +22,8 @@ export SWIFT_BACKTRACE=enable=no
 
 quiet=--quiet
 [ ! -t 2 ] || quiet=
-echo "swift build --build-tests"
-swift build --build-tests $quiet
+echo "swift build --product pushcryptPackageTests"
+swift build --product pushcryptPackageTests $quiet
 
 # Runs some of the tests in a process with its own log. A message continues until the next line with a mark; starts and passes are only
 # in the log.

@@ -89,7 +89,10 @@ struct DeclarationTests {
         do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
         try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
         let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
-        #expect(try store.withConnection { try $0.rows("PRAGMA journal_mode").first?.first } == .text("wal"))
+        let mode = try store.withConnection { (connection) throws(KeyStoreError) in
+            try connection.rows("PRAGMA journal_mode").first?.first
+        }
+        #expect(mode == .text("wal"))
         #expect(store.check().allSatisfy { $0.severity == .note })
     }
 

@@ -180,7 +180,7 @@ struct StoreAccessTests {
         #expect(try use(scratch) == [])
     }
 
-    // MARK: What is no file
+    // MARK: Other than files
 
     @Test(arguments: ["keystore.db", "keystore.db-wal", "store.key"])
     func whatIsNoFileIsRefused(_ name: String) throws {

@@ -91,8 +91,7 @@ extension Finding {
         }
     }
 
-    /// The finding and what to do.
-    var text: String { fix.isEmpty ? message : "\(message): \(fix)" }
+    fileprivate var text: String { fix.isEmpty ? message : "\(message): \(fix)" }
 
     fileprivate func line(_ console: Console) -> String {
         let style: TextStyle =

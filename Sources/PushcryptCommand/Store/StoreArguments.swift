@@ -78,7 +78,7 @@ extension Console {
 
     /// Gives the first of a store's warnings; `doctor` lists all.
     func warn(of store: SQLiteKeyStore) {
-        if let found = store.warnings().first { warningOnce(found.text) }
+        if let found = store.warnings().first { warningOnce("\(found.message): \(found.fix)") }
     }
 
     /// Opens the key store like `open`, without a warning.

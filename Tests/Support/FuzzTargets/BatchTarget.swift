@@ -29,7 +29,7 @@ struct BatchTarget: FuzzTarget {
             let registration = DeviceRegistration(
                 publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
             _ = try store.addDevice(registration, id: "phone", owner: .user("alice"), at: KnownKeys.now)
-            return try SealingKeys(following: store, .named(nil))
+            return try SealingKeys(following: store, signWith: nil)
         }
         let trust = ProviderTrust(pinned: [provider.publicKey])
         opener = Opener(topic: KnownKeys.topic, deviceKeys: [device] + postQuantum, trust: trust)

@@ -28,10 +28,10 @@ package struct Descriptor: Sendable, Equatable {
     }
 
     /// Whether users other than its owner may read or write the file.
-    package var isFileOpenToOthers: Bool { grants(S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH) }
+    package var isFileOpenToOthers: Bool { grants(0o066) }
 
     /// Whether every user of the machine may read or write the file.
-    package var isFileOfEverybody: Bool { grants(S_IROTH | S_IWOTH) }
+    package var isFileOfEverybody: Bool { grants(0o006) }
 
     private func grants(_ permissions: mode_t) -> Bool {
         var status = stat()
