@@ -31,8 +31,9 @@ run() {
     local name=$1
     shift
     echo "tests, $name: $*"
-    # A shell has a process in the background ignore SIGINT, which tests send to programs.
-    env --default-signal=INT .build/debug/pushcryptPackageTests.xctest --testing-library swift-testing "$@" 2>&1 | tee ".build/test-$name.log" | LC_ALL=C awk '
+    # A shell has a process in the background ignore SIGINT, which tests send to programs. A pipe gets colour, too.
+    env --default-signal=INT NO_COLOR=1 .build/debug/pushcryptPackageTests.xctest --testing-library swift-testing "$@" 2>&1 |
+        tee ".build/test-$name.log" | LC_ALL=C awk '
         /^✔ Test run with [1-9]/ { passed = 1 }
         /^✔ Test run with/ { print; hidden = 1; next }
         /^(◇|✔|➜|(vectors|interleavings|kills|fuzz|scenario):|SKIPPED|transcript)/ { hidden = 1; next }
