@@ -65,10 +65,15 @@ package struct LostDevice: Hashable, Sendable {
 }
 
 extension RemovedDevice {
-    /// Throws `invalidName` for an invalid reason, and `futureTime`.
-    func check() throws(KeyStoreError) {
+    /// Throws `invalidName` for an invalid reason.
+    func checkNames() throws(KeyStoreError) {
         if let reason { try StoreName.check(reason, "the reason of a removal") }
         if let user { try StoreName.check(user, "a user id") }
+    }
+
+    /// Checks what others say. Throws `invalidName` and `futureTime`.
+    func check() throws(KeyStoreError) {
+        try checkNames()
         try removedAt.checkUnit("the time of a removal")
     }
 }
@@ -158,7 +163,7 @@ extension SQLiteKeyStore {
     @discardableResult
     public func removeDevice(id: String, reason: String? = nil, at now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
-        try removal.check()
+        try removal.checkNames()
         return try write { (store) throws(KeyStoreError) in
             try store.remove(removal, at: now, isLost: { _ in true }) == .removed
         }

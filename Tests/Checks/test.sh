@@ -14,6 +14,8 @@ log=.build/test.log
 
 # Leftovers of tests are removed with this folder; Foundation keeps a file of each interrupted download.
 TMPDIR=$(mktemp -d)
+# Transcripts run commands as other users, below it.
+chmod 0711 "$TMPDIR"
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 

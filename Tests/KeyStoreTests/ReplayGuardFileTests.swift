@@ -209,7 +209,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         ("UPDATE providers SET floor = 9000000000000", "the clock was ahead"),
         (
             "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'sent)', 'state)') WHERE name = 'seen_by_time'",
-            "is damaged"
+            "does not have the tables of this version"
         ),
     ])
     func aCheckSaysWhatTheNextMessageFinds(_ change: String, _ text: String) throws {

@@ -253,7 +253,8 @@ struct TamperTests {
                 #expect(answers.isSubset(of: expected), "byte \(index)")
             } catch let error as KeyStoreError {
                 let codes: [KeyStoreError.Code] = [
-                    .corruptStore, .wrongPassphrase, .newerVersion, .olderVersion, .unknownDevice, .unknownName,
+                    .corruptStore, .wrongPassphrase, .newerVersion, .olderVersion, .unknownDevice, .removedDevice,
+                    .unknownName,
                 ]
                 #expect(codes.contains(error.code), "byte \(index): \(error)")
                 refused += row.contains(index) ? 1 : 0

@@ -19,7 +19,7 @@ import Testing
     init() throws {
         phone = try FormatFixture()
         let small = try phone.seal(alertPayload()).envelope
-        let large = try phone.seal(alertPayload(count: 2600)).envelope
+        let large = try phone.seal(alertPayload(count: 2590)).envelope
         (self.small, smallText) = (small.bytes, Bytes(small.text.utf8))
         (self.large, largeText) = (large.bytes, Bytes(large.text.utf8))
         try #require((self.small.count, smallText.count) == (309, 412))

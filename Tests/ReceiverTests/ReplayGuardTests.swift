@@ -111,13 +111,6 @@ import Testing
     // MARK: Unusable
 
     static let unusable: [Damage] = [
-        Damage("open to others") { folder in
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file(folder).path)
-        },
-        Damage("a symbolic link") { folder in
-            try FileManager.default.moveItem(at: file(folder), to: folder.file("elsewhere"))
-            try FileManager.default.createSymbolicLink(at: file(folder), withDestinationURL: folder.file("elsewhere"))
-        },
         Damage("a directory") { folder in
             try FileManager.default.removeItem(at: file(folder))
             try FileManager.default.createDirectory(

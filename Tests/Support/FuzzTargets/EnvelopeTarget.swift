@@ -52,7 +52,9 @@ struct EnvelopeTarget: FuzzTarget {
         return Bucket.all(device.suite).map { bucket in
             var options = Sealer.Options()
             if bucket > Bucket.largestForAlert(device.suite) { options.pushType = .voip }
-            let filler = String(repeating: "x", count: bucket - InnerPlaintext.body - 60)
+            let limit = options.pushType.maximumPayloadLength(device.suite)
+            let length = min(bucket - InnerPlaintext.body, limit) - 60
+            let filler = String(repeating: "x", count: length)
             let payload = Bytes(#"{"aps":{"alert":{"title":"Hello","body":"\#(filler)"}}}"#.utf8)
             let random = Bytes(repeating: UInt8(truncatingIfNeeded: bucket >> 8), count: 32)
             let sealed = KnownKeys.known { () throws(SealError) in
