@@ -39,6 +39,8 @@ public var S_IFREG: mode_t { 0o100000 }
 public var S_IFLNK: mode_t { 0o120000 }
 /// A named pipe.
 public var S_IFIFO: mode_t { 0o010000 }
+/// A terminal, or another device of characters.
+public var S_IFCHR: mode_t { 0o020000 }
 /// Everything for the owner.
 public var S_IRWXU: mode_t { 0o700 }
 /// Reading for the owner.
