@@ -91,7 +91,8 @@ import VectorKit
         let allowed = Bytes((kind.isUpperCase ? alphabet.uppercased() : alphabet).utf8)
         let start = kind.prefix.utf8CodeUnitCount + 1
         // Of a long text the beginning, the middle and the end.
-        for place in start..<text.count where place < 99 || (900..<920).contains(place) || place > text.count - 20 {
+        for place in start..<text.count
+        where text.count < 99 || place < start + 8 || (900..<908).contains(place) || place > text.count - 10 {
             var changed = text
             // An expectation for each byte would take most of the time.
             var wrong: [UInt8] = []
