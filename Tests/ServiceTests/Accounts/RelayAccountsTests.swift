@@ -208,7 +208,7 @@ import Waiting
         let accounts = accounts()
         _ = await update(accounts)
         let grant = try grant()
-        relay.answers = [ModelRelay.answer(403, #"{"code":"wrong-token"}"#)]
+        relay.answers = [ModelRelay.answer(403, #"{"code":"no-session"}"#)]
         try await accounts.logOut("rita")
         await eventually { relay.answers.isEmpty }
         server.name(pushKey, to: "rob")
