@@ -1,59 +1,40 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
-internal import PushcryptReceiver
 
 struct DeviceTestCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Seals 'Test notification' exactly as 'seal' does: a phone that shows it opens all others too. Send it with your own APNs client. Standard error says what to look for in the phone's journal.",
-                "--simulate receives a push as a phone does, with the keys of this store: opened on a separate thread, with a deadline, in an extension that the system ends after 30 seconds. What comes first is shown, as by 'open'; standard error says what happens when.",
+                "Seals 'Test notification' exactly as 'seal' does: a phone that shows it opens all others too. Send it with your own APNs client. Standard error says what to look for in the phone's journal."
             ],
             examples: [
                 Example("pushcrypt device test phone1 > push.json"),
                 Example(
                     "pushcrypt device test phone1 --json",
                     "with the fingerprint and the headers, for a program that sends it"),
-                Example("pushcrypt --store phone device test --simulate push.json", "as the phone receives it"),
             ])
     }
 
-    private let id: String?
+    private let id: String
     private let signer: String?
     private let topic: TopicArgument
     private let message: String?
-    private let push: String?
     private let store: StoreArguments
     private let isJSON: Bool
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        id = arguments.optionalOperand(
-            "ID", .name(.device), help: "the provider's name for the device; none with --simulate")
+        id = arguments.operand("ID", .name(.device), help: "the provider's name for the device")
         signer = arguments.providerName()
         topic = TopicArgument(&arguments)
         message = arguments.value(
             "--message", "TEXT", help: "the text to show; default what it proves")
-        push = arguments.value(
-            "--simulate", "PUSH", .input, help: "receive this push as a phone does, against the clock")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
-        arguments.option(
-            "--simulate", excludes: ["--sign-with", "--message"], hint: "--simulate receives a push, and makes none")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        if let push { return try simulate(push, console) }
-        guard let id else {
-            throw .usage("ID is missing", hint: "usage: pushcrypt device test [options] ID")
-        }
-        return try makePush(for: id, console)
-    }
-
-    // MARK: A push to send
-
-    private func makePush(for id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
         let source = SealSource.store(try console.open(store), signWith: signer)
         let now = console.timestamp
         let settings = SealSettings(SealRequest(topic: try topic.topic()), emission: .request, now: { now })
@@ -101,18 +82,5 @@ struct DeviceTestCommand: CommandBody {
             }
         }
         return json.bytes
-    }
-
-    // MARK: A simulated phone
-
-    private func simulate(_ file: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        if let id { throw .usage("--simulate takes no device", hint: "leave \(quoted(id)) out") }
-        let receiver = try CommandReceiver.store(store, topic, console, NotificationReceiver.Policy()) {
-            (keys) throws(CommandFailure) in (keys, try console.openExtensionDatabase(of: store))
-        }
-        let push = PushToOpen(try console.readPush(file), mayPassInTheClear: false)
-        let (delivery, warnings) = try OpenSession(receiver: receiver, push: push, console: console).runOnPhone()
-        for warning in warnings { console.warning(warning) }
-        return try console.show(delivery, push, asBanner: false, asJSON: isJSON, to: output)
     }
 }

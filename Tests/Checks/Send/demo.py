@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Shows a push on its way: sealed, sent to a local APNs that breaks the connection, and received by a simulated phone.
+"""Shows a push on its way: sealed, sent to a local APNs that breaks the connection, and opened as a phone does.
 
 Usage: demo.py PUSHCRYPT      pushcrypt-send lies beside it
 """
@@ -78,8 +78,8 @@ def story():
         if len(mock.taken) != 2:
             sys.exit("the demonstration expected two copies")
     say("4. The phone gets both copies. It rings for the first; the second is `passive`, which makes no sound and lights no screen:")
-    first = run("pushcrypt --store phone device test --simulate push1.json")
-    second = run("pushcrypt --store phone device test --simulate push2.json")
+    first = run("pushcrypt --store phone open push1.json")
+    second = run("pushcrypt --store phone open push2.json")
     if json.loads(first)["passive"] or not json.loads(second)["passive"]:
         sys.exit("the phone does not ring exactly once")
     say("5. The answer 410 removes the device that is gone; nothing more is sealed for it:")

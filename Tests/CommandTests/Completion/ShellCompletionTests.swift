@@ -60,7 +60,7 @@ import Testing
         let directory = try Self.scene()
         let session = try ShellSession(shell, at: program, in: directory)
         for (typed, listed) in [
-            ("pushcrypt se", ["seal", "send"]), ("pushcrypt device test --si", ["--simulate"]),
+            ("pushcrypt se", ["seal", "send"]), ("pushcrypt device test --me", ["--message"]),
             ("pushcrypt open --p", ["--pass-clear", "--passphrase-file", "--provider", "--push-type"]),
             ("pushcrypt seal --emit ", ["payload", "request", "apns"]),
             ("pushcrypt completions ", ["bash", "zsh", "fish"]),
