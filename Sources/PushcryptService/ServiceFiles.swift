@@ -71,8 +71,8 @@ final class ServiceFiles: Sendable {
             if let files = state.files { return files.database }
             let directory = try configuration.directory()
             try FileManager.default.makePrivateDirectory(at: directory)
-            // The app may have created it with the default mode, in which our files refuse to work.
-            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
+            // The app may have created it with the default mode.
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
             let files = (directory, ExtensionDatabase(in: directory.path))
             state.files = files
             opened.withLock { $0.files = files }
