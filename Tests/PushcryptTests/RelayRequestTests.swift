@@ -58,17 +58,19 @@ import Testing
         #expect(origin.pushURL == "https://push.example.com/v1/push")
     }
 
-    @Test(arguments: [
-        ("https://push.example.com", "https://push.example.com"),
-        ("https://push.example.com:8443", "https://push.example.com:8443"),
-        ("http://127.0.0.1:8787", "http://127.0.0.1:8787"), ("http://192.168.1.20", "http://192.168.1.20"),
-        ("http://[::1]:8787", "http://[::1]:8787"), ("http://localhost:8787", "http://localhost:8787"),
-        ("https://push.example.com/", "https://push.example.com"),
-        ("https://Push.Example.com:443/", "https://push.example.com"), ("http://127.0.0.1:80", "http://127.0.0.1"),
-        ("https://push.example.com:08443", "https://push.example.com:8443"), ("https://push.example.com/v1", nil),
-        ("https://push.example.com//", nil), ("http://push.example.com", nil), ("https://a@push.example.com", nil),
-        ("https://push.example.com?x", nil), ("https://push.example.com/?x", nil), ("push.example.com", nil), ("", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("https://push.example.com", "https://push.example.com"),
+            ("https://push.example.com:8443", "https://push.example.com:8443"),
+            ("http://127.0.0.1:8787", "http://127.0.0.1:8787"), ("http://192.168.1.20", "http://192.168.1.20"),
+            ("http://[::1]:8787", "http://[::1]:8787"), ("http://localhost:8787", "http://localhost:8787"),
+            ("https://push.example.com/", "https://push.example.com"),
+            ("https://Push.Example.com:443/", "https://push.example.com"), ("http://127.0.0.1:80", "http://127.0.0.1"),
+            ("https://push.example.com:08443", "https://push.example.com:8443"), ("https://push.example.com/v1", nil),
+            ("https://push.example.com//", nil), ("http://push.example.com", nil), ("https://a@push.example.com", nil),
+            ("https://push.example.com?x", nil), ("https://push.example.com/?x", nil), ("push.example.com", nil),
+            ("", nil),
+        ] as [(String, String?)])
     func anOriginIsSignedAsBrowsersWriteIt(_ text: String, _ origin: String?) {
         #expect(RelayOrigin(text)?.description == origin)
     }
