@@ -203,6 +203,7 @@ int pthread_cond_broadcast(pthread_cond_t *);
 #define SIGHUP 1
 #define SIGINT 2
 #define SIGQUIT 3
+#define SIGKILL 9
 #define SIGPIPE 13
 #define SIGTERM 15
 #define SIGTSTP 18
