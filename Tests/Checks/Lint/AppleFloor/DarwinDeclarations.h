@@ -204,6 +204,7 @@ int pthread_cond_broadcast(pthread_cond_t *);
 #define SIGINT 2
 #define SIGQUIT 3
 #define SIGKILL 9
+#define WNOHANG 1
 #define SIGPIPE 13
 #define SIGTERM 15
 #define SIGTSTP 18
