@@ -115,7 +115,7 @@ bench-program: build
 	$(RELEASE) --product PushcryptBench
 tests: setup
 	@Tests/Checks/setup.sh test
-	swift build --product pushcryptPackageTests $(QUIET)
+	@set -ex; for product in pushcrypt pushcrypt-send pushcryptPackageTests; do swift build --product $$product $(QUIET); done
 
 record: ## write again what is recorded or generated: API listing, instruction counts, vectors, sources of packages; PART=api|instructions|languages|vectors
 	@Tests/Checks/record.sh $(PART)

@@ -24,8 +24,11 @@ export SWIFT_BACKTRACE=enable=no
 
 quiet=--quiet
 [ ! -t 2 ] || quiet=
-echo "swift build --product pushcryptPackageTests"
-swift build --product pushcryptPackageTests $quiet
+# The programs, which transcripts run, and the tests: not what other checks build.
+for product in pushcrypt pushcrypt-send pushcryptPackageTests; do
+    echo "swift build --product $product"
+    swift build --product $product $quiet
+done
 
 # Runs some of the tests in a process with its own log. A message continues until the next line with a mark; starts and passes are only
 # in the log.
