@@ -17,6 +17,30 @@ import Testing
         refusal(of: Bytes(payload.utf8), as: type)
     }
 
+    @Test(arguments: ["[]", "[{\"aps\":{}}]", "\"aps\"", "1", "null", "true"])
+    func whatIsNotAnObjectIsMalformed(_ payload: String) throws {
+        let error = try #require(Self.refusal(of: payload))
+        #expect(error.code == .malformedPayload)
+        #expect(error.description.contains("not a JSON object"))
+    }
+
+    @Test(arguments: [
+        "{}", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"x"}"#, #"{"aps":1}"#, #"{"APS":{"alert":"x"}}"#,
+        #"{"payload":{"aps":{"alert":"x"}}}"#, #"{"aps ":{"alert":"x"}}"#,
+    ])
+    func aPayloadWithoutAnAPSObjectIsRefused(_ payload: String) {
+        for type in [PushType.alert, .background, .voip] {
+            #expect(Self.refusal(of: payload, as: type)?.code == .missingAPS)
+        }
+    }
+
+    /// Two sealers in a row would show ciphertext: the second one is told.
+    @Test func aSealedPushIsNotSealedAgain() throws {
+        let fixture = try FormatFixture()
+        let sealed = try fixture.seal(alertPayload())
+        #expect(Self.refusal(of: sealed.json)?.code == .reservedKey)
+    }
+
     @Test(arguments: [
         ("", "byte 0"), (" \n", "byte 2"), (#"{"aps":{"alert":"x"}"#, "byte 20"),
         (#"{"aps":{"alert":"x"}} x"#, "byte 22"), (#"{"aps":{"alert":"x"},}"#, "byte 21"), (#"{'aps':{}}"#, "byte 1"),
