@@ -13,6 +13,12 @@
 
         // MARK: Guarded memory
 
+        @Test func aWipedArrayIsZeros() {
+            var bytes = Bytes([1, 2, 3])
+            bytes.wipe()
+            #expect(bytes == [0, 0, 0])
+        }
+
         @Test(arguments: [1, 32, 96])
         func guardedPagesAreReadOnlyFencedAndNotDumped(_ count: Int) throws {
             let secret = SecretBytes(copying: Self.pattern(count).span)

@@ -15,7 +15,8 @@ import Testing
 
     /// Also pairings, grants and their ends: no server has the token, and none keeps a grant that the phone has forgotten.
     @Test func whateverHappensARelayPushesForWhoIsThereInTheEnd() throws {
-        try walk(from: RegistrationWorld(relay: ModelRelay()), "registrations with a relay", depth: Self.depth - 1)
+        try walk(
+            from: RegistrationWorld(relay: ModelRelay()), "registrations with a relay", depth: max(Self.depth - 1, 4))
     }
 
     /// Sequences that have led to worlds that cannot differ any more are followed as one.
