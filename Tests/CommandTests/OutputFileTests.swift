@@ -79,6 +79,28 @@ import Testing
         #expect(try directory.read("target") == "old" && directory.names == ["link", "loop", "target"])
     }
 
+    @Test(
+        "What another user has put into a folder that everybody shares is neither followed nor written",
+        .enabled(if: geteuid() == 0), arguments: ["link", "pipe"])
+    func planted(name: String) throws {
+        try directory.write("old", to: "target")
+        let shared = directory.file("shared")
+        let made = unsafe mkdir(shared, 0o777)
+        let opened = unsafe chmod(shared, 0o1777)
+        try #require(made == 0 && opened == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: shared + "/link", withDestinationPath: directory.file("target"))
+        let piped = unsafe mkfifo(shared + "/pipe", 0o666)
+        // Without a reader a fault would wait here.
+        let reader = try OpenFile(shared + "/pipe", flags: O_RDONLY | O_NONBLOCK)
+        defer { _ = reader.descriptor }
+        let given = unsafe lchown("\(shared)/\(name)", 4000, 4000)
+        try #require(piped == 0 && given == 0)
+        let failure = #expect(throws: CommandFailure.self) { try write("new", to: "shared/\(name)", force: true) }
+        #expect(failure?.message.contains(name == "link" ? "is a symbolic link" : "is not a regular file") == true)
+        #expect(try directory.read("target") == "old")
+    }
+
     @Test("A pipe and a device get the bytes, but no secret; a folder is refused", arguments: [false, true])
     func otherKinds(force: Bool) throws {
         try FileManager.default.createDirectory(atPath: directory.file("sub"), withIntermediateDirectories: false)

@@ -56,10 +56,22 @@ package struct OutputFile: ~Copyable {
         self.file = file
     }
 
+    /// Whether another user has put a link or a pipe into a folder that everybody shares, such as /tmp. Linux does not follow
+    /// such links either (`fs.protected_symlinks`).
+    private static func isPlanted(_ path: String) -> Bool {
+        let (parent, _) = split(path)
+        var (status, folder) = (stat(), stat())
+        guard unsafe lstat(RawText.path(path), &status) == 0, unsafe stat(RawText.path(parent), &folder) == 0 else {
+            return false
+        }
+        let isShared = folder.st_mode & S_ISVTX != 0 && folder.st_mode & S_IWOTH != 0
+        return isShared && status.st_uid != geteuid() && status.st_uid != folder.st_uid
+    }
+
     /// What a link points to; another path, and one that leads nowhere, as it is.
     private static func target(of path: String) -> String {
         var status = stat()
-        guard unsafe lstat(RawText.path(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+        guard unsafe lstat(RawText.path(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK, !isPlanted(path),
             let target = unsafe realpath(RawText.path(path), nil)
         else { return path }
         defer { unsafe free(target) }
@@ -69,7 +81,7 @@ package struct OutputFile: ~Copyable {
     /// Whether the path is of a pipe or a device, which is written and not replaced.
     private static func isStream(_ path: String) -> Bool {
         var status = stat()
-        guard unsafe stat(RawText.path(path), &status) == 0 else { return false }
+        guard unsafe stat(RawText.path(path), &status) == 0, !isPlanted(path) else { return false }
         return [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
     }
 
