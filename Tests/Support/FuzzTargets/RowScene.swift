@@ -90,7 +90,8 @@ struct RowScene {
         let request = CertificateRequest(
             topic: topic, provider: trust.providers[0].publicKey, signingKey: trust.signing[1].publicKey,
             current: certificate)
-        add(CertificateRequestRow(provider: 1, request, trust.signing[1], keys), secretColumns: [[0, 1, 2]])
+        // The primary key; what else the request says is not bound to the secret.
+        add(CertificateRequestRow(provider: 1, request, trust.signing[1], keys), secretColumns: [[0, 2]])
     }
 
     private mutating func addOthers(_ keys: StoreKeys) {

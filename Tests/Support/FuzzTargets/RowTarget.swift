@@ -36,7 +36,7 @@ struct RowTarget: FuzzTarget {
         let known = scene.rows.filter { $0.reader.table == reader.table }.flatMap { reader.secrets($0.values) }
         require(
             reader.secrets(written).allSatisfy(known.contains),
-            "row: a secret is used where it was sealed and nowhere else")
+            "row: a secret of \(reader.table) is used where it was sealed and nowhere else")
     }
 
     /// Changes one column, or how many there are.
