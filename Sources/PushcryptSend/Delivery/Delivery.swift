@@ -16,7 +16,6 @@ final class Delivery {
     var unread = 0
     /// The provider token of the last request.
     var tokenGeneration = 0
-    var hadExpiredToken = false
     var sentAt: UInt64 = 0
     /// Whether its last request is a repeated one.
     var isRepeated = false

@@ -66,11 +66,9 @@ extension Dispatcher {
             release(breaker.add(answer, to: delivery, at: now))
             self.answer(delivery, .refused(answer))
         case .expiredToken, .loginRefused:
-            let isOld = answer.verdict == .expiredToken && !delivery.hadExpiredToken
-            if isOld || tokens.isKept(delivery.tokenGeneration), tokens.hasExpired(delivery.tokenGeneration, at: now) {
-                delivery.hadExpiredToken = true
-                return again(delivery)
-            }
+            // A second new token within twenty minutes is refused by `hasExpired`.
+            let isOld = answer.verdict == .expiredToken || tokens.isKept(delivery.tokenGeneration)
+            if isOld, tokens.hasExpired(delivery.tokenGeneration, at: now) { return again(delivery) }
             delivery.note(.answer(answer))
             _ = breaker.add(answer, to: delivery, at: now)
             if let place = breaker.place(of: delivery.request.topic) {
