@@ -149,6 +149,12 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// - Throws: `ambiguousName`.
     func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord]
 
+    /// Returns the key under which the device signs an account's records, making one the first time; `removeAccount` deletes
+    /// it. It is no device key: it opens nothing. (`Docs/FormatRecords.md`, Posts)
+    ///
+    /// - Throws: `invalidName`.
+    func updateKey(of account: String) throws(KeyStoreError) -> SigningKey
+
     /// Deletes all keys and pins of an account, for a log-out. What was learned of its providers stays, so that an old
     /// certificate is not believed if the account comes back.
     ///

@@ -29,6 +29,12 @@ protocol DeviceStorage {
     ) throws(KeyStoreError) -> KeyRow
     func delete(_ row: KeyRow) throws(KeyStoreError)
 
+    // MARK: Update keys
+
+    func updateKey(of account: String) throws(KeyStoreError) -> SigningKey?
+    func addUpdateKey(_ key: SigningKey, of account: String) throws(KeyStoreError)
+    func deleteUpdateKey(of account: String) throws(KeyStoreError)
+
     // MARK: Trust
 
     /// Returns every pin, oldest first.
@@ -72,6 +78,14 @@ extension DeviceKeyEntry {
 
 // The rules for a device's keys, the same in every store; `DeviceKeyStore` documents their guarantees.
 extension DeviceStorage {
+    func newUpdateKey(of account: String) throws(KeyStoreError) -> SigningKey {
+        if let key = try updateKey(of: account) { return key }
+        try StoreName.check(account, "the name of an account")
+        let key = SigningKey()
+        try addUpdateKey(key, of: account)
+        return key
+    }
+
     // MARK: Generating
 
     func generateDeviceKey(

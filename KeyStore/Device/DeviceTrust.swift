@@ -84,6 +84,7 @@ extension DeviceStorage {
 
     /// Deletes the keys and pins of an account; nothing that was learned.
     func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try deleteUpdateKey(of: account)
         for row in try pins(of: account) { try delete(row) }
         return try purgeDeviceKeys(named: account)
     }

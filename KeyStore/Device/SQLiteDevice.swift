@@ -52,6 +52,12 @@ extension SQLiteKeyStore {
         }
     }
 
+    /// Returns the key under which the device signs an account's records, making one the first time.
+    public func updateKey(of account: String) throws(KeyStoreError) -> SigningKey {
+        if let key = try read({ (store) throws(KeyStoreError) in try store.updateKey(of: account) }) { return key }
+        return try write { (store) throws(KeyStoreError) in try store.newUpdateKey(of: account) }
+    }
+
     /// Sets the default name.
     public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.deviceNames.setDefault(name) }
@@ -211,6 +217,7 @@ extension SQLiteKeyStore {
             // This includes damaged rows.
             try store.deleteAll(DeviceKeyRow.self)
             try store.deleteAll(PinRow.self)
+            try store.deleteAll(UpdateKeyRow.self)
             try store.deviceNames.setDefaultName(nil)
             do throws(KeyStoreError) {
                 _ = try store.rows(LearnedTrustRow.self, "")
@@ -307,6 +314,23 @@ extension StoreTransaction: DeviceStorage {
     }
 
     func delete(_ row: DeviceKeyRow) throws(KeyStoreError) { try delete(DeviceKeyRow.self, key: .integer(row.id)) }
+
+    private func updateKeyRow(of account: String) throws(KeyStoreError) -> UpdateKeyRow? {
+        try row(UpdateKeyRow.self, "WHERE account = ?", .text(account))
+    }
+
+    func updateKey(of account: String) throws(KeyStoreError) -> SigningKey? {
+        try updateKeyRow(of: account)?.key(keys)
+    }
+
+    func addUpdateKey(_ key: SigningKey, of account: String) throws(KeyStoreError) {
+        try put(UpdateKeyRow(id: try newRowNumber(in: UpdateKeyRow.self), account: account, key, keys))
+    }
+
+    func deleteUpdateKey(of account: String) throws(KeyStoreError) {
+        guard let row = try updateKeyRow(of: account) else { return }
+        try delete(UpdateKeyRow.self, key: .integer(row.id))
+    }
 
     func pins() throws(KeyStoreError) -> [PinRow] { try rows(PinRow.self, "ORDER BY id") }
 

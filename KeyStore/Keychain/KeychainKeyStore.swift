@@ -140,6 +140,11 @@ public final class KeychainKeyStore: DeviceKeyStore {
         try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
     }
 
+    /// Returns the key under which the device signs an account's records, making one the first time.
+    public func updateKey(of account: String) throws(KeyStoreError) -> SigningKey {
+        try change { (store) throws(KeyStoreError) in try store.newUpdateKey(of: account) }
+    }
+
     /// Deletes the keys and pins of an account.
     @discardableResult
     public func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
@@ -327,6 +332,19 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
 
     func delete(_ row: KeychainContents.KeyRow) {
         change { $0.keys.removeAll { $0.publicKey == row.publicKey } }
+    }
+
+    func updateKey(of account: String) -> SigningKey? {
+        contents.updateKeys.first { StoreName.areEqual($0.account, account) }?.key
+    }
+
+    func addUpdateKey(_ key: SigningKey, of account: String) {
+        change { $0.updateKeys.append(KeychainContents.UpdateKey(account: account, key: key)) }
+    }
+
+    func deleteUpdateKey(of account: String) {
+        guard updateKey(of: account) != nil else { return }
+        change { $0.updateKeys.removeAll { StoreName.areEqual($0.account, account) } }
     }
 
     // MARK: Trust

@@ -211,8 +211,8 @@ extension StoreTransaction {
     ) throws(KeyStoreError) -> ChangeOutcome {
         let new = DeviceRecord(
             registration, epoch: try reportedEpoch(registration, exported: epoch), id: id,
-            user: owner.user(after: known.user),
-            topic: registration.topic, updatedAt: updatedAt)
+            user: owner.user(after: known.user), topic: registration.topic, updatedAt: updatedAt,
+            signing: RemovedDevice.Signing(sequence: known.signing.sequence))
         guard let old = known.device else {
             if let last = known.removed?.lastKey {
                 guard (new.publicKey.suite, new.generation) >= (last.suite, last.generation) else { return .stale }
@@ -224,6 +224,11 @@ extension StoreTransaction {
         let isSame = !new.differs(from: old)
         let held = (old.publicKey.suite.rawValue, old.generation, old.updatedAt.plausible(at: now))
         guard (new.publicKey.suite.rawValue, new.generation, new.updatedAt) > held else {
+            if new.updateKey == old.updateKey, new.sequence > old.sequence {
+                var raised = old
+                raised.sequence = new.sequence
+                try put(DeviceRow(raised))
+            }
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
         }
         if new.user != old.user {

@@ -37,22 +37,6 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Stores the record of a phone that shows its device's withdrawal: it is that phone, and needs no session. [D-36]
-    ///
-    /// - Returns: nil if the record is of no device in this store, or shows another withdrawal; nothing has changed then.
-    /// - Throws: As `addDevice`.
-    package func updateDevice(
-        _ registration: DeviceRegistration, at now: Timestamp
-    ) throws(KeyStoreError) -> RegistrationOutcome? {
-        // Somebody who knows no withdrawal must not keep others from writing.
-        guard try read({ (store) throws(KeyStoreError) in try store.isShown(by: registration) }) else { return nil }
-        return try write { (store) throws(KeyStoreError) in
-            guard try store.isShown(by: registration), let id = registration.deviceID else { return nil }
-            return try store.register(
-                registration, id: id, known: try store.known(id), owner: .unchanged, at: now, isLive: true)
-        }
-    }
-
     /// Stores many devices' registrations in one transaction, in their order, each as by `addDevice`.
     ///
     /// - Returns: For each the error that refuses it, or nil if it is stored.
@@ -121,20 +105,17 @@ extension StoreTransaction {
         return try register(registration, id: id, known: try known(id), owner: owner, at: now, isLive: true)
     }
 
-    /// Whether a record shows the withdrawal of the device that it names.
-    fileprivate func isShown(by registration: DeviceRegistration) throws(KeyStoreError) -> Bool {
-        guard let id = registration.deviceID, let shown = registration.withdrawal else { return false }
-        return try device(id: id)?.record.withdrawal.map(shown.isSame(as:)) ?? false
-    }
-
     func register(
         _ registration: DeviceRegistration, id: String, known: KnownDevice, owner: DeviceOwner, at now: Timestamp,
-        isLive: Bool
+        isLive: Bool, isSignedAsHeld: Bool = false
     ) throws(KeyStoreError) -> RegistrationOutcome {
         let user = owner.user(after: known.user)
         try known.checkUser(user, of: registration.publicKey, id: id)
-        try known.checkGeneration(of: registration, id: id)
-        try known.checkSuite(of: registration.publicKey, id: id)
+        // The holder of the update key was there before, whatever its keys are now.
+        if !isSignedAsHeld {
+            try known.checkGeneration(of: registration, id: id)
+            try known.checkSuite(of: registration.publicKey, id: id)
+        }
         try checkCanSeal(to: registration.publicKey, after: known.device)
         if let topic = registration.topic, let oldTopic = known.device?.topic, topic != oldTopic {
             throw KeyStoreError(
@@ -146,7 +127,7 @@ extension StoreTransaction {
                 DeviceRow(
                     DeviceRecord(
                         registration, epoch: try reportedEpoch(registration), id: id, user: user,
-                        topic: registration.topic, updatedAt: now)))
+                        topic: registration.topic, updatedAt: now, signing: known.signing)))
             // Last: a registration that is refused leaves everything as it was.
             if known.removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
             return .added
@@ -189,7 +170,9 @@ extension StoreTransaction {
             try deleteDevice(holder.id)
             let time = max(now, holder.updatedAt.plausible(at: now))
             let removal = RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")
-            try put(RemovedDeviceRow(removal.completed(by: KnownDevice(device: holder), at: time)))
+            var known = KnownDevice(device: holder)
+            known.signing = known.signing.afterRemoval(at: now)
+            try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
         }
     }
 

@@ -4,6 +4,24 @@ internal import Pushcrypt
 struct KnownDevice {
     var device: DeviceRecord?
     var removed: RemovedDevice?
+    /// The key under which its records are signed, and the last sequence.
+    var signing: RemovedDevice.Signing
+
+    init(device: DeviceRecord) {
+        self.device = device
+        signing = RemovedDevice.Signing(updateKey: device.updateKey, sequence: device.sequence)
+    }
+
+    init(removed: RemovedDevice? = nil) {
+        self.removed = removed
+        signing = removed?.signing ?? RemovedDevice.Signing()
+    }
+
+    /// Whether the provider holds the device, or has lost it.
+    var isKnown: Bool { device != nil || removed != nil }
+
+    /// Whether a record without a session may change the device.
+    var acceptsOpenRecords: Bool { device != nil || removed?.isLost ?? false }
 
     var user: String? { device.map(\.user) ?? removed?.user }
 

@@ -3,6 +3,9 @@
 /// Every value has passed the import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys
 /// as text)
 package struct SigningPublicKey: Hashable, Sendable {
+    /// The length of a key in bytes.
+    package static let length = Ed25519.publicKeyLength
+
     /// The 32 bytes of the encoded point (RFC 8032).
     package let bytes: ContiguousArray<UInt8>
 

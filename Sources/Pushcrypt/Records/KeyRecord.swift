@@ -2,9 +2,11 @@
 /// (`Docs/FormatRecords.md`)
 ///
 ///     device    {"device","public_key","key_id","suite","suites","topic","generation","created","provider",
-///                "certificate","app_version","token","environment","withdrawal","grant"}
+///                "certificate","app_version","token","environment","update_key","sequence","nonce","grant"}
+///     end       {"device","provider","nonce","sequence","ended"}
 ///     provider  {"public_key","key_id","topic","generation","created","certificate"}
-///     reply     {"version","acknowledged" or "refused","provider","certificate","foreign","suites","push_key"}
+///     reply     {"version","acknowledged", "refused", "ended" or "hello","provider","certificate","foreign","suites",
+///                "sequence","push_key","next_push_key","grant"}
 ///
 /// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some, and null
 /// counts as absent.
@@ -80,12 +82,12 @@ package struct KeyRecord {
         return suites
     }
 
-    func deviceID() throws(KeyError) -> String? {
-        guard let id = try text("device") else { return nil }
+    func deviceID(_ name: String = "device") throws(KeyError) -> String? {
+        guard let id = try text(name) else { return nil }
         guard DeviceID.isAllowed(id) else {
             throw KeyError(
                 .malformedRecord,
-                "the record's device must have 1 to \(DeviceID.maximumLength) bytes and must not be blank, have control or invisible characters or begin like a key"
+                "the record's \(name) must have 1 to \(DeviceID.maximumLength) bytes and must not be blank, have control or invisible characters or begin like a key"
             )
         }
         return id
@@ -115,6 +117,12 @@ package struct KeyRecord {
         guard let value = root[name], value.kind != .null else { return nil }
         guard let text = value.string else { throw KeyError(.malformedRecord, "the record's \(name) is not a string") }
         return text
+    }
+
+    func flag(_ name: String) throws(KeyError) -> Bool? {
+        guard let value = root[name], value.kind != .null else { return nil }
+        guard let flag = value.bool else { throw KeyError(.malformedRecord, "the record's \(name) is not true or false") }
+        return flag
     }
 
     func topic() throws(KeyError) -> Topic? {
