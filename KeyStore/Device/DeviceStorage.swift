@@ -198,12 +198,31 @@ extension DeviceStorage {
         return true
     }
 
-    /// Deletes the keys of a name that no longer open; without a time, all of them.
+    func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, making make: KeyMaker, grace: Interval,
+        at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        let rows = try deviceKeyRows(name)
+        guard let newest = rows.last else {
+            throw KeyStoreError(.unknownName, "no device key is named '\(name)'")
+        }
+        if newest.state == .pending {
+            guard newest.publicKey == key else { return try record(newest) }
+            _ = try move(newest, to: .retiring, retiresAt: now.adding(grace))
+        }
+        let row = try addDeviceKey(
+            try newDeviceKey(suite, make), name: newest.name, topic: newest.topic,
+            generation: try deviceNames.generation(after: newest.generation), state: .pending, at: now)
+        return try record(row)
+    }
+
+    /// Deletes the keys of a name that no longer open; without a time, all of them, and the update key.
     func purgeDeviceKeys(named name: String?, at now: Timestamp? = nil) throws(KeyStoreError) -> [DeviceKeyRecord] {
         guard let name = try deviceNames.resolveIfPresent(name) else { return [] }
         let rows = try deviceKeyRows(name).filter { row in now.map { !row.opens(at: $0) } ?? true }
         let records = try records(rows)
         for row in rows { try delete(row) }
+        if now == nil { try deleteUpdateKey(of: name) }
         try deviceNames.keepDefault()
         return records
     }

@@ -82,6 +82,16 @@ extension SQLiteKeyStore {
         }
     }
 
+    /// Generates the key that follows one which the provider refuses.
+    public func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try write { (store) throws(KeyStoreError) in
+            try store.replaceRefusedDeviceKey(
+                key, named: name, suite: suite, making: options.makeDeviceKey, grace: grace, at: now)
+        }
+    }
+
     /// Activates the pending key of a name.
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
@@ -140,6 +150,11 @@ extension SQLiteKeyStore {
     /// Returns the providers that an account trusts for an app.
     public func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
         try read { (store) throws(KeyStoreError) in try store.trust(for: topic, account: account) }
+    }
+
+    /// Returns what is known of a provider, pinned or not.
+    public func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
+        try read { (store) throws(KeyStoreError) in try store.trust(in: provider, for: topic) }
     }
 
     /// Pins a provider's key for an account.

@@ -111,6 +111,16 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
+    /// Generates the key that follows one which the provider refuses.
+    public func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try change { (store) throws(KeyStoreError) in
+            try store.replaceRefusedDeviceKey(
+                key, named: name, suite: suite, making: makeDeviceKey, grace: grace, at: now)
+        }
+    }
+
     /// Activates the pending key of a name.
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
@@ -152,6 +162,11 @@ public final class KeychainKeyStore: DeviceKeyStore {
     }
 
     // MARK: Trust
+
+    /// Returns what is known of a provider, pinned or not.
+    public func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
+        try present().trust(in: provider, for: topic)
+    }
 
     /// Pins a provider's key for an account.
     @discardableResult

@@ -32,8 +32,19 @@ extension SQLiteKeyStore {
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
         at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
+        try addDevice(registration, signed: nil, id: id, owner: owner, replace: replace, at: now)
+    }
+
+    /// Stores a registration that the device has signed for this session, if it is the device's latest; one without a signature
+    /// as `addDevice` does.
+    ///
+    /// - Throws: As `addDevice`; `badRecordSignature`, `staleRecord`.
+    package func addDevice(
+        _ registration: DeviceRegistration, signed record: SignedRecord?, id: String, owner: DeviceOwner,
+        replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome {
         try write { (store) throws(KeyStoreError) in
-            try store.register(registration, id: id, owner: owner, replace: replace, at: now)
+            try store.register(registration, record, id: id, owner: owner, replace: replace, at: now)
         }
     }
 
@@ -42,14 +53,15 @@ extension SQLiteKeyStore {
     /// - Returns: For each the error that refuses it, or nil if it is stored.
     /// - Throws: Errors that concern the whole store; nothing is stored then.
     package func addDevices(
-        _ registrations: [(id: String, registration: DeviceRegistration, owner: DeviceOwner)], at now: Timestamp
+        _ registrations: [(id: String, registration: DeviceRegistration, signed: SignedRecord?, owner: DeviceOwner)],
+        at now: Timestamp
     ) throws(KeyStoreError) -> [KeyStoreError?] {
         guard !registrations.isEmpty else { return [] }
         return try write { (store) throws(KeyStoreError) in
             var refusals: [KeyStoreError?] = []
-            for (id, registration, owner) in registrations {
+            for (id, registration, record, owner) in registrations {
                 do throws(KeyStoreError) {
-                    _ = try store.register(registration, id: id, owner: owner, replace: false, at: now)
+                    _ = try store.register(registration, record, id: id, owner: owner, replace: false, at: now)
                     refusals.append(nil)
                 } catch {
                     guard error.concernsOneRow else { throw error }
@@ -95,14 +107,20 @@ extension SQLiteKeyStore {
 extension StoreTransaction {
     /// Stores a registration that arrived just now.
     fileprivate func register(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, replace: Bool, at now: Timestamp
+        _ registration: DeviceRegistration, _ record: SignedRecord?, id: String, owner: DeviceOwner, replace: Bool,
+        at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.checkDeviceID(id)
         try owner.check()
         if replace {
             return try take(registration, epoch: nil, id: id, owner: owner, updatedAt: now, isExported: false)
         }
-        return try register(registration, id: id, known: try known(id), owner: owner, at: now, isLive: true)
+        let known = try known(id)
+        let isHeld = try record.map { (record) throws(KeyStoreError) in
+            try known.check(record, session: owner, for: try context(of: record, known, ReplyTerms(topic: registration.topic)))
+        }
+        return try register(
+            registration, id: id, known: known, owner: owner, at: now, isLive: true, isSignedAsHeld: isHeld ?? false)
     }
 
     func register(

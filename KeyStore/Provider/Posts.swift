@@ -61,12 +61,20 @@ extension SQLiteKeyStore {
         try accept(PhonePost(json: post), session: session, ReplyTerms(), at: now)
     }
 
+    /// The sequence above which the next record of a device has to be; nil for an unknown device.
+    package func sequence(of id: String) throws(KeyStoreError) -> UInt64? {
+        try readOnce { (store) throws(KeyStoreError) in
+            let known = try store.known(id)
+            return known.isKnown ? known.signing.sequence : nil
+        }
+    }
+
     /// Takes a post that was read.
     package func accept(
         _ post: PhonePost, session: DeviceOwner? = nil, _ terms: ReplyTerms, at now: Timestamp
     ) throws(KeyStoreError) -> PostAnswer? {
         switch post {
-        case .answer(let text): PostAnswer(ContiguousArray("{}".utf8), .answer(text))
+        case .answer(let text): PostAnswer([], .answer(text))
         case .hello(let nonce): try answer(hello: nonce, terms)
         case .pairing(let request): try pair(request, terms, at: now)
         case .record(let record): try accept(record, session: session, terms, at: now)
@@ -115,7 +123,7 @@ extension KnownDevice {
     /// Checks who may post this record, and that it is the device's latest. [D-15] [D-37] [D-38] [D-39]
     ///
     /// - Returns: Whether it is signed under the held update key.
-    fileprivate func check(
+    func check(
         _ record: SignedRecord, session: DeviceOwner?, for context: Topic?
     ) throws(KeyStoreError) -> Bool {
         let isHeld: Bool
@@ -152,7 +160,7 @@ extension KeyStoreError {
 
 extension StoreTransaction {
     /// Returns the app of a record: its own, or what is known of the device, its provider key or the store.
-    fileprivate func context(
+    func context(
         of record: SignedRecord, _ known: KnownDevice, _ terms: ReplyTerms
     ) throws(KeyStoreError) -> Topic? {
         if case .registration(let registration) = record.content, let topic = registration.topic { return topic }

@@ -110,6 +110,9 @@ package struct KeyRecord {
         return text
     }
 
+    /// Whether there is such a member, and it is not null.
+    package func has(_ name: String) -> Bool { root[name].map { $0.kind != .null } ?? false }
+
     /// Whether the member is null, which is different from missing.
     package func isNull(_ name: String) -> Bool { root[name]?.kind == .null }
 
@@ -119,7 +122,7 @@ package struct KeyRecord {
         return text
     }
 
-    func flag(_ name: String) throws(KeyError) -> Bool? {
+    package func flag(_ name: String) throws(KeyError) -> Bool? {
         guard let value = root[name], value.kind != .null else { return nil }
         guard let flag = value.bool else { throw KeyError(.malformedRecord, "the record's \(name) is not true or false") }
         return flag

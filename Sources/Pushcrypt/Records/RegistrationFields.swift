@@ -84,7 +84,7 @@ extension KeyRecord {
             .flatMap(PushEnvironment.init)
     }
 
-    func updateKey() throws(KeyError) -> SigningPublicKey? {
+    package func updateKey() throws(KeyError) -> SigningPublicKey? {
         try text("update_key").map(SigningPublicKey.init(text:))
     }
 

@@ -119,6 +119,20 @@ extension SignedRecord.Content {
     }
 }
 
+extension DeviceRegistration {
+    /// Reads the record in what a phone posts for the session of its user; the signature is not verified.
+    ///
+    /// A server that keeps devices in a store of its own verifies nothing else: the session says whose the record is. It refuses
+    /// one whose `sequence` is not above the last one's.
+    ///
+    /// - Throws: `malformedRecord`, or the error of a key in the record.
+    public init(post: ContiguousArray<UInt8>) throws(KeyError) {
+        guard case .record(let record) = try PhonePost(json: post), case .registration(let registration) = record.content
+        else { throw KeyError(.malformedRecord, "the post is not a registration") }
+        self = registration
+    }
+}
+
 /// The last record of a device, which ends it: `{"device","provider","nonce","sequence","ended"}`. Nothing outranks it.
 package struct DeviceEnd: Hashable, Sendable {
     /// Above that of any other record.

@@ -7,8 +7,8 @@ internal import PushcryptReceiver
 /// It holds only what is under way in this process; everything else is in the saved state and the key store, which are given
 /// with each event as they are then. So a late event never writes back an older state.
 ///
-/// For any events in any order: of each account at most one registration is under way, of all at most one withdrawal and one
-/// request to the relay. A device is withdrawn only when no registration of it is under way, so that the two cannot overtake each
+/// For any events in any order: of each account at most one registration is under way, of all at most one end and one
+/// request to the relay. A device is ended only when no registration of it is under way, so that the two cannot overtake each
 /// other. A registration that waits ends with the log-out of its account. An event about what is no longer under way, such as a
 /// second reply, changes nothing.
 struct RegistrationMachine {
@@ -36,7 +36,7 @@ struct RegistrationMachine {
         case save(EnrolmentState)
         /// Send a message over the app's channel.
         case send(message: Int, RegistrationRequest)
-        /// Post a message to the relay, or to the server of a code.
+        /// Post a message to the relay, or to the address of a code.
         case post(message: Int, WebRequest)
         /// Tell the app what became of an account's updates.
         case finish(account: String, PushAccounts.Outcome)
@@ -73,19 +73,35 @@ struct RegistrationMachine {
     struct Registration {
         var wish: Wish
         let request: EnrolmentRequest
-        /// How the reply is sealed, if it does not come over the app's channel.
-        let pairing: PhonePairing?
+        let way: Way
+    }
+
+    /// How a registration travels.
+    enum Way {
+        /// Over the app's channel, in the account's session.
+        case channel
+        /// Sealed under a code.
+        case pairing(PhonePairing)
+        /// Signed, to the address of a paired account; first only a hello, where the address may be a stranger's.
+        case open(String, hello: RecordNonce?)
+    }
+
+    /// The end of a device on its way.
+    struct Ending {
+        let message: Int
+        let end: EnrolmentState.End
+        let hello: RecordNonce?
     }
 
     /// A wish may take more than one registration: the first reply brings the keys that the next one reports.
     static let maximumAttempts = 3
 
     private(set) var registrations: [Int: Registration] = [:]
-    private(set) var withdrawal: (message: Int, device: String)?
+    private(set) var ending: Ending?
     /// Wishes that wait for the end of the account's registration under way.
     private(set) var waiting: [Name: Wish] = [:]
-    /// The devices that providers were asked in vain to forget; asked again at the next update.
-    private(set) var lostWithdrawals: Set<String> = []
+    /// The devices whose ends no provider has taken; posted again at the next update.
+    private(set) var lostEnds: Set<String> = []
     var relay = RelayTalk()
     private var lastMessage = 0
 
@@ -108,25 +124,27 @@ struct RegistrationMachine {
         case .replied(let message, let reply):
             if let registration = registrations.removeValue(forKey: message) {
                 take(reply, to: registration, &step)
-            } else if let withdrawal, withdrawal.message == message {
-                self.withdrawal = nil
-                step.change { $0.removeWithdrawal(of: withdrawal.device) }
+            } else if let ending, ending.message == message {
+                self.ending = nil
+                step.change { $0.removeEnd(of: ending.end.device) }
             } else {
                 return []
             }
         case .answered(let message, let answer):
-            if let registration = registrations[message], let pairing = registration.pairing {
-                registrations[message] = nil
-                take(answer, to: registration, pairing, &step)
+            if let registration = registrations.removeValue(forKey: message) {
+                take(answer, to: registration, &step)
+            } else if let ending, ending.message == message {
+                self.ending = nil
+                take(answer, to: ending, &step)
             } else if !takeRelayAnswer(message, answer, &step) {
                 return []
             }
         case .lost(let message, let problem):
             if let registration = registrations.removeValue(forKey: message) {
                 end(registration.wish, .unreachable(problem), &step)
-            } else if let withdrawal, withdrawal.message == message {
-                self.withdrawal = nil
-                lostWithdrawals.insert(withdrawal.device)
+            } else if let ending, ending.message == message {
+                self.ending = nil
+                lostEnds.insert(ending.end.device)
             } else if !loseRelayAnswer(message, problem, &step) {
                 return []
             }
@@ -137,16 +155,16 @@ struct RegistrationMachine {
             relay.address = step.address(circumstances)
             resume()
         }
-        withdraw(&step)
+        endDevices(&step)
         talkToRelay(&step)
         return step.actions
     }
 
     /// Forgets a message whose answer cannot be handled, because there is no store. Returns the accounts that waited for it.
     mutating func abandon(_ message: Int) -> [String] {
-        if let withdrawal, withdrawal.message == message {
-            lostWithdrawals.insert(withdrawal.device)
-            self.withdrawal = nil
+        if let ending, ending.message == message {
+            lostEnds.insert(ending.end.device)
+            self.ending = nil
         }
         let accounts =
             [registrations.removeValue(forKey: message)?.wish.account].compactMap(\.self) + relay.abandon(message)
@@ -163,7 +181,7 @@ struct RegistrationMachine {
 
     /// What was not said, or not answered, may be tried again.
     private mutating func resume() {
-        lostWithdrawals = []
+        lostEnds = []
         relay.resume()
     }
 
@@ -234,19 +252,37 @@ struct RegistrationMachine {
     private mutating func send(
         _ request: EnrolmentRequest, for wish: Wish, _ step: inout Step<some DeviceKeyStore>
     ) {
-        let message = newMessage()
-        guard let code = wish.code else {
-            registrations[message] = Registration(wish: wish, request: request, pairing: nil)
+        if let code = wish.code {
+            var request = request
+            request.isPairing = true
+            let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
+            post(pairing.body, to: code.url.text, Registration(wish: wish, request: request, way: .pairing(pairing)), &step)
+        } else if let address = step.state?.address(of: wish.account) {
+            let hello = Self.hello(to: address)
+            post(
+                hello.map { PhonePost.hello($0).body } ?? request.signed.body, to: address,
+                Registration(wish: wish, request: request, way: .open(address, hello: hello)), &step)
+        } else {
+            let message = newMessage()
+            registrations[message] = Registration(wish: wish, request: request, way: .channel)
             let kind = RegistrationRequest.Kind.register(account: wish.account)
-            return step.actions.append(
-                .send(message: message, RegistrationRequest(kind, request.record.json)))
+            step.actions.append(.send(message: message, RegistrationRequest(kind, request.signed.body)))
         }
-        let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
-        registrations[message] = Registration(wish: wish, request: request, pairing: pairing)
-        step.actions.append(
-            .post(
-                message: message,
-                WebRequest(url: code.url.text, type: "text/plain", body: ContiguousArray(pairing.body.utf8))))
+    }
+
+    /// Posts a registration, or the hello before it.
+    mutating func post(
+        _ body: ContiguousArray<UInt8>, to address: String, _ registration: Registration,
+        _ step: inout Step<some DeviceKeyStore>
+    ) {
+        let message = newMessage()
+        registrations[message] = registration
+        step.actions.append(.post(message: message, WebRequest(url: address, body: body)))
+    }
+
+    /// A hello, if the address may be a stranger's in another network. [P-11]
+    private static func hello(to address: String) -> RecordNonce? {
+        WebAddress(address)?.isSecure == true ? nil : RecordNonce()
     }
 
     /// Ends a wish: with what waits for its end, or by telling the app.
@@ -288,15 +324,48 @@ struct RegistrationMachine {
         step.finish(account, PushAccounts.Outcome(.loggedOut))
     }
 
-    private mutating func withdraw(_ step: inout Step<some DeviceKeyStore>) {
-        guard withdrawal == nil, let state = step.state else { return }
-        let skipped = lostWithdrawals.union(registrations.values.compactMap(\.request.record.deviceID))
+    private mutating func endDevices(_ step: inout Step<some DeviceKeyStore>) {
+        guard ending == nil, let state = step.state else { return }
+        let skipped = lostEnds.union(registrations.values.compactMap(\.request.record.deviceID))
         // Each has its own server: one that is gone must not stop the others.
-        guard let next = state.withdrawals.first(where: { !skipped.contains($0.device) }) else { return }
+        guard let next = state.ends.first(where: { !skipped.contains($0.device) }) else { return }
+        guard let address = next.address else {
+            let message = newMessage()
+            ending = Ending(message: message, end: next, hello: nil)
+            return step.actions.append(
+                .send(message: message, RegistrationRequest(.end(account: next.account), next.record.body)))
+        }
+        post(next, to: address, hello: Self.hello(to: address), &step)
+    }
+
+    /// Posts an end, or the hello before it.
+    private mutating func post(
+        _ end: EnrolmentState.End, to address: String, hello: RecordNonce?, _ step: inout Step<some DeviceKeyStore>
+    ) {
         let message = newMessage()
-        withdrawal = (message, next.device)
-        step.actions.append(
-            .send(message: message, RegistrationRequest(.withdraw(account: next.account), next.json)))
+        ending = Ending(message: message, end: end, hello: hello)
+        let body = hello.map { PhonePost.hello($0).body } ?? end.record.body
+        step.actions.append(.post(message: message, WebRequest(url: address, body: body)))
+    }
+
+    /// Takes what the address of a code has answered to an end: only the provider's own word ends it. [D-54]
+    private mutating func take(_ answer: WebAnswer, to ending: Ending, _ step: inout Step<some DeviceKeyStore>) {
+        let (end, topic) = (ending.end, step.terms.topic)
+        let asked = ending.hello.map { ContiguousArray($0.description.utf8) } ?? end.record.bytes
+        guard answer.status == 200, let provider = end.record.provider, let address = end.address,
+            let trust = try? step.store.trust(in: provider, for: topic),
+            let reply = SignedReply.open(answer.body, to: asked, trusting: trust, for: topic, at: step.now)
+        else {
+            lostEnds.insert(end.device)
+            return
+        }
+        switch (reply.verdict, ending.hello) {
+        case (.hello(let text), let hello?) where text == hello.description: post(end, to: address, hello: nil, &step)
+        case (.ended(let device), nil) where device == end.device: step.change { $0.removeEnd(of: device) }
+        case (.refused(.unknownDevice), nil), (.refused(.badRecordSignature), nil):
+            step.change { $0.removeEnd(of: end.device) }
+        default: lostEnds.insert(end.device)
+        }
     }
 }
 
