@@ -97,6 +97,7 @@ def documents() -> dict[str, Document]:
         "pairing.json": {
             "pairings": pairing_cases.pairing_cases(),
             "refused": pairing_cases.refused_cases(),
+            "beliefs": pairing_cases.belief_cases(),
             "urls": pairing_cases.url_cases(),
         },
         "signed.json": {
@@ -111,6 +112,7 @@ def documents() -> dict[str, Document]:
             "refusedGrants": relay_cases.refused_grant_cases(),
             "requests": relay_cases.request_cases(),
             "refusedRequests": relay_cases.refused_request_cases(),
+            "answers": relay_cases.answer_cases(),
         },
     }
 

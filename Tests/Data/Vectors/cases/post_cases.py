@@ -123,7 +123,7 @@ class Scene:
         if row:
             header += [
                 ("key-after", device_text(row.key) if is_held else None),
-                ("update-key-after", base64url(row.update_key) if row.update_key else None),
+                ("update-key-after", row.update_key.hex() if row.update_key else None),
                 ("sequence-after", row.sequence),
                 ("user-after", row.user),
                 ("grant-after", row.grant),

@@ -107,9 +107,9 @@ def record_case(
             ("app-version", record.app_version),
             ("token", record.token),
             ("environment", record.environment),
-            ("update-key", base64url(record.update_key) if record.update_key else None),
+            ("update-key", record.update_key.hex() if record.update_key else None),
             ("sequence", record.sequence),
-            ("nonce", record.nonce),
+            ("nonce", records.from_base64url(record.nonce).hex() if record.nonce else None),
             ("grant", record.grant),
         ]
         if provider and provider.own_keys:
