@@ -113,7 +113,13 @@ extension SQLiteKeyStore {
             }
         }
         // Somebody who knows no key must not keep others from writing.
-        let refused = try read { (store) throws(KeyStoreError) in try answer(store, isReading: true) }
+        let refused = try read { (store) throws(KeyStoreError) in
+            if session == nil, record.provider == nil {
+                let context = try store.context(of: record, try store.known(record.device), terms)
+                return try store.reply(to: record, .refused(.malformedRecord, nil), session: nil, context, terms)
+            }
+            return try answer(store, isReading: true)
+        }
         if let refused { return refused }
         return try write { (store) throws(KeyStoreError) in try answer(store, isReading: false) }
     }

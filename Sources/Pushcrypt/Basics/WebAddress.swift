@@ -56,7 +56,10 @@ package struct WebAddress: Hashable, Sendable {
     /// Whether the host is a private, link-local or loopback address, `localhost`, or a name of a home. Any other name may lead
     /// anywhere.
     private var isPrivate: Bool {
-        if ["localhost", "fritz.box"].contains(host) || Self.homes.contains(where: host.hasSuffix) { return true }
+        if ["localhost", "fritz.box"].contains(host) || Self.homes.contains(where: { host.hasSuffix($0) && host.count > $0.count })
+        {
+            return true
+        }
         if let address = IPv6Address(host[...]) { return address.isPrivate }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in
