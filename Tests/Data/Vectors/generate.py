@@ -113,6 +113,8 @@ def documents() -> dict[str, Document]:
             "requests": relay_cases.request_cases(),
             "refusedRequests": relay_cases.refused_request_cases(),
             "answers": relay_cases.answer_cases(),
+            "messages": relay_cases.message_cases(),
+            "collapse": relay_cases.collapse_cases(),
         },
     }
 
