@@ -134,7 +134,7 @@ extension KnownDevice {
     ) throws(KeyStoreError) -> Bool {
         let isHeld: Bool
         if case .registration(let registration) = record.content, let session {
-            try checkUser(session.user(after: user), of: registration.publicKey, id: record.device)
+            try checkUser(session, of: registration.publicKey, id: record.device)
             guard let key = registration.updateKey, let context, record.isSigned(by: key, over: .session, for: context)
             else { throw .badRecordSignature(record.device) }
             isHeld = key == signing.updateKey
@@ -182,9 +182,10 @@ extension StoreTransaction {
         switch record.content {
         case .registration(let registration):
             try StoreName.checkDeviceID(id)
+            // Without a session the update key speaks for the user that the device has.
             let outcome = try register(
-                registration, id: id, known: known, owner: owner ?? .unchanged, at: now, isLive: true,
-                isSignedAsHeld: isSignedAsHeld)
+                registration, id: id, known: known, owner: owner ?? known.user.map(DeviceOwner.user) ?? .unchanged,
+                at: now, isLive: true, isSignedAsHeld: isSignedAsHeld)
             return .registered(id: id, outcome)
         case .end:
             try end(known, id: id, at: now)

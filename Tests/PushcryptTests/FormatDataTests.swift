@@ -258,7 +258,6 @@ import Testing
         "largestSuite": int(UInt8.max),
         "mostSuites": KeyRecord.maximumSuites,
         "mostForeign": KeyRecord.maximumForeign,
-        "collapseIDLength": CollapseID.length,
         "longestCollapseDevice": CollapseID.maximumDeviceLength,
     ]
 

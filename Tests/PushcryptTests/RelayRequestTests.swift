@@ -28,10 +28,21 @@ import Testing
             let headers: [String: String]
         }
 
+        struct Message: FormatVector {
+            let name, message: String
+            let code: String?
+        }
+
+        struct Collapse: FormatVector {
+            let name, pushKey, collapseID, apns: String
+        }
+
         let requests: [Request]
         let grants: [Grant]
         let refusedGrants: [RefusedGrant]
         let refusedRequests: [RefusedRequest]
+        let messages: [Message]
+        let collapse: [Collapse]
 
         static let own = Result { try FormatVectors.read("relay.json", as: File.self) }
     }
@@ -121,6 +132,10 @@ import Testing
         (500, "-1", #"{"code":"x"}"#, "x, temporary"),
         (400, "9", #"{"code":"unknown-topic"}"#, "unknown-topic, after 9"),
         (301, nil, #"{"code":"x"}"#, "unreadable"), (200, nil, #"{"grant":"Gr 4nt","expires":5}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":1e3}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":1.0}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":-0}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":-1}"#, "unreadable"),
         (200, nil, #"{"grant":"Gr4nt","expires":5"#, "unreadable"), (400, nil, #"{"code":7}"#, "unreadable"),
         (400, nil, #"{"code":"\#(String(repeating: "a", count: 65))"}"#, "unreadable"),
     ])

@@ -54,7 +54,7 @@ extension JSONWriter {
     /// Writes a string.
     package mutating func string(_ text: String, for name: String? = nil) {
         prepareValue(for: name)
-        appendString(text)
+        Self.append(text, to: &bytes)
     }
 
     /// Writes an integer.
@@ -81,7 +81,7 @@ extension JSONWriter {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes a value of a document, minified; numbers and strings keep their bytes.
+    /// Writes a value of a document, minified.
     package mutating func raw(_ value: JSONValue, for name: String? = nil) {
         prepareValue(for: name)
         value.appendMinified(to: &bytes)
@@ -95,7 +95,7 @@ extension JSONWriter {
     private mutating func prepareValue(for name: String?) {
         separate()
         guard let name else { return }
-        appendString(name)
+        Self.append(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
     }
 
@@ -105,7 +105,8 @@ extension JSONWriter {
         isFirst = false
     }
 
-    private mutating func appendString(_ text: String) {
+    /// Appends a string with the fewest bytes.
+    static func append(_ text: String, to bytes: inout ContiguousArray<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         let isWritten = text.withUTF8 { characters in
@@ -113,12 +114,12 @@ extension JSONWriter {
             unsafe bytes.append(contentsOf: characters)
             return true
         }
-        if !isWritten { for scalar in text.unicodeScalars { appendCharacter(scalar) } }
+        if !isWritten { for scalar in text.unicodeScalars { append(scalar, to: &bytes) } }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private mutating func appendCharacter(_ scalar: Unicode.Scalar) {
-        guard scalar.isASCII, Self.mustEscape(UInt8(ascii: scalar)) else {
+    private static func append(_ scalar: Unicode.Scalar, to bytes: inout ContiguousArray<UInt8>) {
+        guard scalar.isASCII, mustEscape(UInt8(ascii: scalar)) else {
             bytes.append(contentsOf: String(scalar).utf8)
             return
         }
@@ -148,15 +149,6 @@ package struct JSONMember: Sendable {
     /// The name, unescaped.
     package let name: String
     package let value: JSONValue
-
-    fileprivate let nameRange: Range<Int>
-
-    /// Appends the name and the value without white space between tokens; names, strings and numbers keep their bytes.
-    fileprivate func append(to output: inout ContiguousArray<UInt8>) {
-        output.append(contentsOf: value.document.bytes[nameRange])
-        output.append(UInt8(ascii: ":"))
-        value.appendMinified(to: &output)
-    }
 }
 
 extension JSONValue {
@@ -165,9 +157,7 @@ extension JSONValue {
         guard kind == .object else { return [] }
         return childIndices(step: 2).map { member in
             let node = document.nodes[member]
-            return JSONMember(
-                name: document.text(of: node), value: JSONValue(document: document, index: member + 1),
-                nameRange: node.range)
+            return JSONMember(name: document.text(of: node), value: JSONValue(document: document, index: member + 1))
         }
     }
 
@@ -176,9 +166,6 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-    /// Writes a member of another object, minified; its name, numbers and strings keep their bytes.
-    package mutating func member(_ member: JSONMember) {
-        separate()
-        member.append(to: &bytes)
-    }
+    /// Writes a member of another object, minified.
+    package mutating func member(_ member: JSONMember) { raw(member.value, for: member.name) }
 }
