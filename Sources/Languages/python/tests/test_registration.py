@@ -80,6 +80,7 @@ def test_update_keys_and_sequences(refused: Any) -> None:
     ("malformed-record", {"sequence": 0}), ("malformed-record", {"sequence": 2**53 - 1}), ("malformed-record", {"sequence": "7"}), ("malformed-record", {"sequence": 7.0}),
     ("malformed-record", {"update_key": 7}), ("malformed-key", {"update_key": ""}), ("malformed-key", {"update_key": "A" * 42}), ("malformed-key", {"update_key": "A" * 42 + "B"}),
     ("weak-key", {"update_key": "A" * 43}), ("malformed-record", {"nonce": 7}), ("malformed-record", {"nonce": "A" * 21}), ("malformed-record", {"nonce": "A" * 21 + "B"}),
+    ("malformed-record", {"ended": True}), ("malformed-record", {"ended": False}),
 ], ids=label)
 def test_members_of_a_post_that_are_refused(code: str, change: dict[str, Any], refused: Any) -> None:
     good = json.loads(RECORD.to_json()) | {"nonce": "A" * 22}

@@ -80,6 +80,7 @@ class Device:
         for name in ("provider", "update_key"):
             fields.text(name)
         fields.text("nonce", NONCE.fullmatch)
+        fields.require("ended" not in fields.members, "ended")
         check_suite(fields, suite)
         values: dict[str, Any] = {name: fields.text(name, rule) for name, rule in TEXTS.items()}
         values |= {"suites": suites_of(fields, suite), "generation": 1 if number is None else number, "created": fields.number("created")}
