@@ -102,6 +102,8 @@ def documents() -> dict[str, Document]:
             "refusedGrants": relay_cases.refused_grant_cases(),
             "requests": relay_cases.request_cases(),
             "refusedRequests": relay_cases.refused_request_cases(),
+            "messages": relay_cases.message_cases(),
+            "collapse": relay_cases.collapse_cases(),
         },
     }
 

@@ -394,14 +394,19 @@ def held_cases() -> list[Vector]:
         case("the user who has the device", "accepted", "D-15", owner, alices, user="alice"),
         case("another user than has the device", other_user, "D-15", owner, alices, user="bob"),
         case("another user, by capitals", other_user, "D-15", owner, alices, user="Alice"),
-        case("a user where none is held", "accepted", "D-15", owner, Held(other, 1, TOPIC), user="bob"),
-        case("no user where one is held", "accepted", "D-15", "The device keeps its user.", alices),
+        case("a user where none is held", other_user, "D-15", "A session does not take over what the operator added.", Held(other, 1, TOPIC), user="bob"),
+        case("a user and the same key where no user is held", other_user, "D-15", "A session does not take over what the operator added.", Held(same, 2, TOPIC), user="bob"),
+        case("a user where none is held, and the operator replaces", "accepted", "D-15", operator, Held(other, 1, TOPIC), user="bob", is_replaced=True),
+        case("a user where nothing is held", "accepted", "D-15", owner, Held(), user="bob"),
+        case("no user and the same key where a user is held", "accepted", "D-15", "The device keeps its user.", Held(same, 2, TOPIC, "alice")),
+        case("no user and another key where a user is held", other_user, "D-15", owner, alices),
+        case("no user and another key where a user is held, and the operator replaces", "accepted", "D-15", operator, alices, is_replaced=True),
         case("another user of a device that its operator replaces", "accepted", "D-15", operator, alices, user="bob", is_replaced=True),
         case("the key under another id of the same user", "accepted", "D-17", "It moves: the provider removes it there.", Held(), user="alice", elsewhere="alice"),
         case("the key under another id of another user", taken, "D-17", once, Held(), user="bob", elsewhere="alice"),
         case("the key under another id of nobody", taken, "D-17", once, Held(), user="bob", elsewhere=""),
         case("the key under another id, and no users at all", taken, "D-17", once, Held(), elsewhere=""),
-        case("the key under another id of the user who has this one", "accepted", "D-17", "It moves.", alices, elsewhere="alice"),
+        case("the key under another id of the user who has this one", "accepted", "D-17", "It moves.", alices, user="alice", elsewhere="alice"),
         case("the key under another id of another user, and an operator who replaces", taken, "D-17", once, Held(other, 3, TOPIC), user="bob", elsewhere="alice", is_replaced=True),
         case("another user before a lower generation", other_user, "D-15 D-7", "Two faults; the order of the rules decides.", Held(other, 3, TOPIC, "alice"), user="bob"),
         case("a lower generation before another topic", rollback, "D-7 D-8", "Two faults; the order of the rules decides.", Held(other, 3, elsewhere)),
@@ -430,7 +435,9 @@ def removed_cases() -> list[Vector]:
         case("a removed device comes back with its generation and another key", rollback, "D-7", Held(TABLET.public, 2, TOPIC, "alice"), mine),
         case("a removed device comes back with another user, and the operator replaces", "accepted", "D-15", again, "bob", is_replaced=True),
         case("a removed device comes back with a lower generation, and the operator replaces", "accepted", "D-7", Held(TABLET.public, 5, TOPIC, "alice"), mine, is_replaced=True),
-        case("a removed device of nobody comes back", "accepted", "D-15", Held(TABLET.public, 1, TOPIC), "bob"),
+        case("a removed device comes back with its key and without a user", "accepted", "D-15", Held(PHONE.public, 2, TOPIC, "alice"), None),
+        case("a removed device of nobody comes back with a user", "user-mismatch", "D-15", Held(TABLET.public, 1, TOPIC), "bob"),
+        case("a removed device of nobody comes back without a user", "accepted", "D-15", Held(TABLET.public, 1, TOPIC), None),
     ]
 
 
@@ -476,9 +483,11 @@ def stale_cases() -> list[Vector]:
         case("a certificate for another app", certify(CHAIN[2].epoch, SIGNING[0], topic="com.example.other")),
         case("a certificate that was changed", base64url(flip(24)(CHAIN[2].data))),
         case("a certificate with the provider key as its signing key", certify(CHAIN[2].epoch, PROVIDER)),
+        case("a certificate at the floor that was never issued, and the floor is the current epoch", certify(CHAIN[3].epoch, SIGNING[2], CHAIN[3].epoch), proves, issued=4),
+        case("a certificate below the floor that was never issued", certify(CHAIN[3].epoch - 1, SIGNING[2]), "What is below the floor has ended.", issued=4),
         case("a malformed certificate", certify(CHAIN[2].epoch, SIGNING[0], 0, 0)),
     ]
-    assert [one.values("stale") for one in cases].count(["yes"]) == 5
+    assert [one.values("stale") for one in cases].count(["yes"]) == 6
     return cases
 
 

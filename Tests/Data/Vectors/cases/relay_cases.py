@@ -101,6 +101,51 @@ def refused_grant_cases() -> list[Case]:
     ]
 
 
+def message_case(name: str, text: str, is_good: bool = False) -> Case:
+    try:
+        relay.check_message(text)
+        assert is_good, name
+    except relay.RelayRefusal as refusal:
+        assert not is_good, (name, refusal)
+        return {"name": name, "message": text, "code": refusal.code}
+    return {"name": name, "message": text}
+
+
+def message_cases() -> list[Case]:
+    """R-14: what a message of a request may have, before its grant is looked at."""
+
+    def with_member(name: str, member: str, is_good: bool = False) -> Case:
+        return message_case(name, '{"grant":"…","data":"…",' + member + "}", is_good)
+
+    return [
+        with_member("the earliest end", '"expiration":0', True),
+        with_member("the latest end", '"expiration":4294967295', True),
+        with_member("an end of 2^32", '"expiration":4294967296'),
+        with_member("an end with an exponent", '"expiration":1e3'),
+        with_member("an end with a fraction", '"expiration":1.0'),
+        with_member("an end of -0", '"expiration":-0'),
+        with_member("a priority", '"priority":5', True),
+        with_member("a priority with an exponent", '"priority":1e1'),
+        with_member("a priority with a fraction", '"priority":5.0'),
+        with_member("a priority that is a text", '"priority":"5"'),
+        with_member("a member that nobody knows", '"later":1'),
+        message_case("no grant", '{"data":"…"}'),
+    ]
+
+
+def collapse_cases() -> list[Case]:
+    """R-22: what APNs gets."""
+    other = Pair(seed("push key of another server"))
+    return [
+        {"name": name, "pushKey": relay.encode(server.public), "collapseID": given, "apns": relay.apns_collapse_id(server.public, given)}
+        for name, server, given in [
+            ("a collapse id", SERVER, "chat-c41"),
+            ("another server's", other, "chat-c41"),
+            ("the longest", SERVER, "~" * 64),
+        ]
+    ]
+
+
 BODY = '{"messages":[{"grant":"…","data":"…"}]}'
 
 
@@ -168,6 +213,8 @@ def refused_request_cases() -> list[Case]:
         refused_request(
             "the identity as key and as R, which everybody can sign with", key=relay.encode(b"\x01" + bytes(31)), signature=relay.encode(b"\x01" + bytes(63))
         ),
+        refused_request("the wrong time before a wrong signature", "clock", now=SENT_AT + HOUR + 1, signature=relay.encode(bytes(64))),
+        refused_request("no signature before the wrong time", now=SENT_AT + HOUR + 1, signature=None),
         refused_request("a millisecond more than an hour ago", "clock", now=SENT_AT + HOUR + 1),
         refused_request("a millisecond more than an hour ahead", "clock", now=SENT_AT - HOUR - 1),
     ]

@@ -2,11 +2,11 @@
 
 import base64
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from . import keys, payload, trust
+from .characters import CONTROL, INVISIBLE, has_none
 from .envelope import TIME_LIMIT, is_topic
 from .keys import KeyRefused, Kind
 from .trust import Certificate, Learned
@@ -24,7 +24,6 @@ WITHDRAWAL = re.compile(r"[0-9a-f]{32}", re.ASCII)
 GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}", re.ASCII)
 SIGNATURE_KEY = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 CERTIFICATE = re.compile(r"[A-Za-z0-9_-]{162}", re.ASCII)
-IN_IDS = ("Cc", "Cf", "Zl", "Zp")
 
 
 class Refused(Exception):
@@ -164,15 +163,14 @@ def read_record(text: bytes, kind: Kind) -> Record:
     )
 
 
-def is_label(text: str, maximum: int, without: tuple[str, ...] = ("Cc",)) -> bool:
-    has_none = all(unicodedata.category(character) not in without for character in text)
-    return 1 <= len(text.encode()) <= maximum and has_none
+def is_label(text: str, maximum: int, without: set[int] = CONTROL) -> bool:
+    return 1 <= len(text.encode()) <= maximum and has_none(text, without)
 
 
 def is_device_id(text: str) -> bool:
     """It is neither a key nor an empty line."""
     is_key = text.startswith(("pcr1", "pcrx1"))
-    return is_label(text, MAXIMUM_DEVICE_ID, IN_IDS) and not is_key and bool(text.strip(" "))
+    return is_label(text, MAXIMUM_DEVICE_ID, INVISIBLE) and not is_key and bool(text.strip(" "))
 
 
 def suites_of(record: dict[str, object], its_suite: int | None) -> list[int]:
@@ -251,7 +249,7 @@ def register(record: Record, provider: Provider) -> None:
     """Raises Refused if a provider must not accept the record."""
     held = provider.held
     if not provider.is_replaced:
-        if held.user and held.user != provider.user and (provider.user or provider.is_removed):
+        if held.key and provider.user != held.user and (provider.user or record.key != held.key):
             raise Refused("user-mismatch")
         if record.generation < held.generation or (
             held.key and record.generation == held.generation and record.key != held.key
@@ -278,6 +276,8 @@ def foreign_members(record: Record, provider: Provider) -> list[str]:
 def is_stale(record: Record, provider: Provider, topic: str) -> bool:
     """D-33: whether the record proves a certificate that the provider never issued."""
     if record.certificate is None or record.certificate.claim in [one.claim for one in provider.issued]:
+        return False
+    if record.certificate.epoch < max((one.floor for one in provider.issued), default=0):
         return False
     try:
         record.certificate.check(provider.own_keys[0], topic)
