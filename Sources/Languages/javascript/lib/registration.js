@@ -40,7 +40,7 @@ function accept(record, held, user, given) {
 /** [D-15], [D-7], [D-18], [D-23] */
 function checkAgainst(record, held, isSame, user) {
     const owner = held?.user ?? null, generation = held?.generation ?? 0;
-    if (held !== null && user !== owner && (user !== null || !isSame || held.isRemoved)) throw new PushcryptError("user-mismatch");
+    if (held !== null && user !== owner && (user !== null || !isSame)) throw new PushcryptError("user-mismatch");
     const isLower = record.generation < generation || (held !== null && record.generation === generation && !isSame);
     if (isLower) throw new PushcryptError("generation-rollback");
     if (record.generation > generation + limits.generationStep) throw new PushcryptError("generation-too-high");

@@ -180,4 +180,4 @@ function widest(json) {
     return count;
 }
 
-module.exports = { hedged, seal };
+module.exports = { hedged, namedMessageID, seal };

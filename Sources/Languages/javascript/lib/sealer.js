@@ -63,7 +63,7 @@ class Sealer {
 
     request(push, given = {}) {
         if (!(push instanceof SealedPush)) throw new TypeError("request needs what seal has returned");
-        const { deviceId, collapseName, priority = push.pushType === "background" ? 5 : 10, expiration = push.expiration } = options(
+        const { priority = push.pushType === "background" ? 5 : 10, expiration = push.expiration } = options(
             given, ["deviceId", "collapseName", "priority", "expiration"], "request",
         );
         if (!PRIORITIES.includes(priority)) throw new TypeError("priority must be 10, 5 or 1");
@@ -73,16 +73,13 @@ class Sealer {
         if (!Number.isSafeInteger(expiration) || expiration < 0 || (given.expiration !== undefined && expiration >= limits.timeFieldEnd)) {
             throw new PushcryptError("invalid-request", "the expiration is a time in seconds since 1970, or 0");
         }
-        const device = deviceId === undefined ? [2, keys.parseKey(push.recipient, keys.DEVICE_PUBLIC)] : [1, name(deviceId, "deviceId", limits.longestCollapseDevice)];
-        const pushes = collapseName === undefined ? [2, Buffer.from(push.messageId, "hex")] : [1, name(collapseName, "collapseName", 65_535)];
-        const parts = [device, pushes].flatMap(([type, data]) => [Buffer.of(type), data]);
         return {
             headers: {
                 "apns-topic": this.#topic + pushTypes[push.pushType].suffix,
                 "apns-push-type": push.pushType,
                 "apns-priority": String(priority),
                 "apns-expiration": String(expiration),
-                "apns-collapse-id": keys.sha256(Buffer.concat([labels.collapse, this.#signer.provider, lp16(this.#topic), ...parts])).toString("base64url"),
+                "apns-collapse-id": collapseID(this.#signer.provider, this.#topic, push, given),
             },
             body: push.json,
         };
@@ -122,6 +119,14 @@ class SealedPush {
     }
 }
 
+/** A hash of device and message, or of their names: the same whatever signs, and on every server. */
+function collapseID(provider, topic, { recipient, messageId }, { deviceId, collapseName }) {
+    const device = deviceId === undefined ? [2, keys.parseKey(recipient, keys.DEVICE_PUBLIC)] : [1, name(deviceId, "deviceId", limits.longestCollapseDevice)];
+    const pushes = collapseName === undefined ? [2, Buffer.from(messageId, "hex")] : [1, name(collapseName, "collapseName", 65_535)];
+    const parts = [device, pushes].flatMap(([type, data]) => [Buffer.of(type), data]);
+    return keys.sha256(Buffer.concat([labels.collapse, provider, lp16(topic), ...parts])).toString("base64url");
+}
+
 /** A name in a collapse id. */
 function name(text, what, most) {
     const { length } = Buffer.from(string(text, what));
@@ -156,4 +161,4 @@ const sizes = Object.freeze(Object.fromEntries(
     Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody - limits.certificateLength })]),
 ));
 
-module.exports = { FIXED, SealedPush, Sealer, limits: sizes };
+module.exports = { FIXED, SealedPush, collapseID, Sealer, limits: sizes };

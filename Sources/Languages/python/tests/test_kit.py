@@ -15,6 +15,7 @@ from pushcrypt import (
     ProviderRecord, PushcryptError, Reference, Sealer, SigningKey, StoredDevice, accept, seal_full_body,
 )
 from pushcrypt._certificates import certify
+from pushcrypt._envelope import encode
 from pushcrypt.testing import DeviceKey, open_push
 from vectors import DEVICE_PUBLIC, DEVICE_SECRET, PROVIDER_PUBLIC, PROVIDER_SECRET, Test, parameters
 
@@ -190,8 +191,9 @@ def members_of(record: DeviceRecord | ProviderRecord) -> dict[str, Any]:
         "certificate": record.certificate,
     }
     if isinstance(record, DeviceRecord):
-        names = ("device", "provider", "app-version", "token", "environment", "withdrawal", "grant")
+        names = ("device", "provider", "app-version", "token", "environment", "grant", "sequence")
         members |= {name: getattr(record, name.replace("-", "_")) for name in names}
+        members["update-key"] = None if record.update_key is None else encode(record.update_key)
         members["suites"] = " ".join(map(str, record.suites))
     return members
 
@@ -233,10 +235,10 @@ def decide(test: Test, record: DeviceRecord) -> dict[str, Any]:
         elsewhere = StoredDevice(public_key=record.public_key, topic=topic, user=None if other == "-" else other)
     own = [ProviderPublicKey.parse(text) for text in test.all("provider-has")]
     provider = own[0] if own else record.provider or ProviderPublicKey.parse(PROVIDER_PUBLIC)
-    # A test of a device that is held leaves out a user who is not known, and then means the one who has the device.
-    user = test.maybe("user") or (held_user if "removed" not in test.members else None)
+    user = test.maybe("user")
+    issued = [Certificate.parse(text) for text in test.all("issued")]
     accepted = accept(
-        record, held, user, topic=topic, provider=provider, own_keys=own, issued=[Certificate.parse(text) for text in test.all("issued")],
+        record, held, user, topic=topic, provider=provider, own_keys=own, issued=issued, certificate=max(issued, key=lambda one: one.epoch, default=None),
         elsewhere=elsewhere, replace=test.maybe("replace") == "yes",
     )
     device, replied = accepted.device, json.loads(accepted.reply.to_json())
@@ -248,16 +250,17 @@ def decide(test: Test, record: DeviceRecord) -> dict[str, Any]:
     return members_of(record) | {"topic": device.topic, "foreign": list(accepted.foreign), "stale": "yes" if is_own else None}
 
 
-def credential() -> Credential:
+def credential(expires_at: int) -> Credential:
     """A signing key that the worked example's provider certified."""
     provider, key = ProviderKey.parse(PROVIDER_SECRET), SigningKey(bytes([7]) * 32)
-    made = certify(provider, "com.example.app", 1, 0, 1, 2**64 - 1, key.public_bytes())
+    made = certify(provider, "com.example.app", 1, 0, 1, expires_at, key.public_bytes())
     return Credential(key, made, provider.public_key)
 
 
 @pytest.mark.parametrize("test", parameters("payloads"))
 def test_payloads(test: Test) -> None:
-    key = credential() if test.maybe("certificate") == "yes" else ProviderKey.parse(PROVIDER_SECRET)
+    expires_at = int(test.one("certificate-expires-at", f"{2**64 - 1}"))
+    key = credential(expires_at) if test.maybe("certificate") == "yes" else ProviderKey.parse(PROVIDER_SECRET)
     push_type: Any = test.one("push-type", "alert")
 
     def seal() -> Any:

@@ -41,11 +41,11 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
         },
         {
             "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment",
-            "withdrawal", "grant", "foreign", "stale",
+            "update-key", "sequence", "grant", "foreign", "stale",
         },
     ),
     "payloads": (
-        {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "sent-exactly"},
+        {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "certificate-expires-at", "sent-exactly"},
         {"bucket", "payload-sha256", "clear", "length", "widest-length"},
     ),
 }

@@ -137,8 +137,8 @@ def check_rules(
     if held is not None and not replace and user != held.user:
         if user is not None:
             raise PushcryptError(Code.USER_MISMATCH, "the device is another user's, or nobody's")
-        if not is_same or held.is_removed:
-            raise PushcryptError(Code.USER_MISMATCH, "the device is a user's; a session without a user brings no other key, and none of a removed device")
+        if not is_same:
+            raise PushcryptError(Code.USER_MISMATCH, "the device is a user's, and a session without a user has another key")
     if not replace:
         generation = 0 if held is None else held.generation
         if held is not None and (record.generation < generation or (record.generation == generation and not is_same)):

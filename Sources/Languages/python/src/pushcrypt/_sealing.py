@@ -319,14 +319,20 @@ class Sealer(Hedged):
         self, device: DevicePublicKey, message_id: bytes, *, device_id: str | None = None, collapse_name: str | None = None
     ) -> str:
         """`apns-collapse-id`: a hash of the device, and of the message or the name of a group of pushes. Every server makes the same."""
-        check_type(device, DevicePublicKey, "the device's key")
-        check_type(message_id, bytes, "the message's id")
-        whom, what = b"\x02" + bytes(device), b"\x02" + message_id
-        if device_id is not None:
-            whom = b"\x01" + lp16(checked_name(device_id, "the device's id", LONGEST_COLLAPSE_DEVICE).encode())
-        if collapse_name is not None:
-            what = b"\x01" + lp16(checked_name(collapse_name, "the collapse name", 65_535).encode())
-        return encode(hashlib.sha256(LABEL_COLLAPSE + bytes(self.provider) + lp16(self.topic.encode()) + whom + what).digest())
+        return collapse_hash(self.provider, self.topic, device, message_id, device_id, collapse_name)
+
+
+def collapse_hash(
+    provider: ProviderPublicKey, topic: str, device: DevicePublicKey, message_id: bytes, device_id: str | None, collapse_name: str | None
+) -> str:
+    check_type(device, DevicePublicKey, "the device's key")
+    check_type(message_id, bytes, "the message's id")
+    whom, what = b"\x02" + bytes(device), b"\x02" + message_id
+    if device_id is not None:
+        whom = b"\x01" + lp16(checked_name(device_id, "the device's id", LONGEST_COLLAPSE_DEVICE).encode())
+    if collapse_name is not None:
+        what = b"\x01" + lp16(checked_name(collapse_name, "the collapse name", 65_535).encode())
+    return encode(hashlib.sha256(LABEL_COLLAPSE + bytes(provider) + lp16(topic.encode()) + whom + what).digest())
 
 
 def payload_bytes(payload: Payload) -> bytes:
