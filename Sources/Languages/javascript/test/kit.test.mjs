@@ -49,7 +49,7 @@ function checkResults(each, group, found) {
 const RESULTS = {
     plans: ["epoch", "floor", "grace-until", "expires-at"],
     records: ["key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "update-key", "sequence", "grant", "foreign", "stale"],
-    replies: ["acknowledged", "refused", "provider", "certificate", "push-key", "suites", "foreign"],
+    replies: ["acknowledged", "refused", "ended", "hello", "sequence", "provider", "certificate", "push-key", "next-push-key", "grant", "suites", "foreign"],
 };
 
 /** What `accept` makes of a record for the provider of a test. */
@@ -62,11 +62,9 @@ function register(record, each) {
         publicKey: each.one("held-key"), generation: Number(each.one("held-generation")), topic: each.one("held-topic"), isRemoved: each.one("removed") === "yes",
     });
     const other = each.elsewhere && { publicKey: record.publicKey, generation: 1, user: each.one("elsewhere") === "-" ? null : each.one("elsewhere") };
-    // Without anything of a provider's, it is only read.
-    const isProvider = has !== undefined || Object.keys(each).some((name) => /^(held-|user|elsewhere|replace|removed|issued)/.test(name));
     return accept(record, held ? { ...held, user: heldUser } : null, user, {
         topic, provider, ownKeys: has ?? (record.provider ? [record.provider] : []),
-        issued: has === undefined ? undefined : issued, certificate: current?.text, elsewhere: other ?? null, replace: each.one("replace") === "yes" || (!isProvider && each.expected === "accepted"),
+        issued: has === undefined ? undefined : issued, certificate: current?.text, elsewhere: other ?? null, replace: each.one("replace") === "yes" || each.checked === undefined,
     });
 }
 
@@ -167,7 +165,8 @@ const GROUPS = {
         assert.deepEqual(parseReply(formatReply(reply)), reply);
         checkResults({ ...each, suites: each.suites ?? ["1"] }, "replies", {
             acknowledged: reply.acknowledged, refused: reply.refused, provider: reply.provider, certificate: reply.certificate,
-            "push-key": reply.pushKey?.toString("hex"), suites: reply.suites.join(" "), foreign: reply.foreign,
+            "push-key": reply.pushKey?.toString("hex"), "next-push-key": reply.nextPushKey?.toString("hex"), ended: reply.ended, hello: reply.hello,
+            sequence: reply.sequence, grant: reply.grant, suites: reply.suites.join(" "), foreign: reply.foreign,
         });
     },
     payloads(each) {

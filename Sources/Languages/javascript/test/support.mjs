@@ -67,10 +67,10 @@ const MEMBERS = {
     "references": [[], ["url", "key", "size", "sha256", "type", "file-name"]],
     "full-bodies": [[], []],
     "records": [
-        ["kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has", "issued", "seals"],
+        ["kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has", "issued", "seals", "checked"],
         [
             "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "update-key",
-            "sequence", "grant", "foreign", "stale",
+            "sequence", "nonce", "grant", "foreign", "stale",
         ],
     ],
     "replies": [
@@ -83,7 +83,7 @@ const MEMBERS = {
     ],
 };
 /** The phone's groups. */
-const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences", "suite-2-envelopes"];
+const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "reserved", "sequences", "suite-2-envelopes"];
 const GOOD = ["accepted", "unchanged", "certificate-conflict"];
 
 export const groups = Object.keys(MEMBERS);

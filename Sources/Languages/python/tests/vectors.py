@@ -37,11 +37,11 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
     "records": (
         {
             "kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has",
-            "issued", "seals",
+            "issued", "seals", "checked",
         },
         {
             "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment",
-            "update-key", "sequence", "grant", "foreign", "stale",
+            "update-key", "sequence", "nonce", "grant", "foreign", "stale",
         },
     ),
     "payloads": (
@@ -51,7 +51,7 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
 }
 #: The phone's groups.
 NOT_ASKED = {
-    "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "replies", "reserved", "sequences", "suite-2-envelopes",
+    "attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "replies", "reserved", "sequences", "suite-2-envelopes",
 }
 GOOD = {"accepted", "unchanged", "certificate-conflict"}
 
