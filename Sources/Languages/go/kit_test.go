@@ -448,7 +448,7 @@ func records(t *testing.T, own *kitTest) string {
 		"topic": {device.Topic}, "generation": {fmt.Sprint(device.Generation)}, "created": {milliseconds(device.Created)},
 		"provider": {device.Provider.String()}, "certificate": {record.Certificate.String()}, "app-version": {device.AppVersion},
 		"token": {device.Token}, "environment": {device.Environment}, "grant": {device.Grant},
-		"update-key": {core.Encode(device.UpdateKey)}, "sequence": {numberText(device.Sequence)}, "foreign": accepted.Foreign, "stale": {stale},
+		"update-key": {hex.EncodeToString(device.UpdateKey)}, "sequence": {numberText(device.Sequence)}, "foreign": accepted.Foreign, "stale": {stale},
 	})
 	if accepted.Reply.Acknowledged != record.PublicKey || !reflect.DeepEqual(accepted.Reply.Foreign, accepted.Foreign) {
 		t.Error("the reply is another")

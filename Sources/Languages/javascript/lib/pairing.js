@@ -184,4 +184,4 @@ class PairingRequest {
 
 const pairingId = (body) => decode(body).subarray(0, 8).toString("hex");
 
-module.exports = { Pairing, PairingRequest, isURL, pairingId };
+module.exports = { Pairing, PairingRequest, isURL, pairingId, sceneOf, sealReply, signedReply };

@@ -38,7 +38,7 @@ const credential = (expiresAt = 2n ** 64n - 1n) => {
 const membersOf = (record) => ({
     key: record.publicKey, generation: record.generation, device: record.deviceId, suites: record.suites?.join(" "), topic: record.topic, created: record.created,
     provider: record.provider, certificate: record.certificate, "app-version": record.appVersion, token: record.token, environment: record.environment,
-    "update-key": record.updateKey, sequence: record.sequence, grant: record.grant,
+    "update-key": record.updateKey && Buffer.from(record.updateKey, "base64url").toString("hex"), sequence: record.sequence, grant: record.grant,
 });
 
 function checkResults(each, group, found) {

@@ -15,7 +15,6 @@ from pushcrypt import (
     ProviderRecord, PushcryptError, Reference, Sealer, SigningKey, StoredDevice, accept, seal_full_body,
 )
 from pushcrypt._certificates import certify
-from pushcrypt._envelope import encode
 from pushcrypt.testing import DeviceKey, open_push
 from vectors import DEVICE_PUBLIC, DEVICE_SECRET, PROVIDER_PUBLIC, PROVIDER_SECRET, Test, parameters
 
@@ -194,7 +193,7 @@ def members_of(record: DeviceRecord | ProviderRecord) -> dict[str, Any]:
     if isinstance(record, DeviceRecord):
         names = ("device", "provider", "app-version", "token", "environment", "grant", "sequence")
         members |= {name: getattr(record, name.replace("-", "_")) for name in names}
-        members["update-key"] = None if record.update_key is None else encode(record.update_key)
+        members["update-key"] = None if record.update_key is None else record.update_key.hex()
         members["suites"] = " ".join(map(str, record.suites))
     return members
 

@@ -14,10 +14,11 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pushcrypt import (
-    Code, Credential, DeviceRecord, ProviderKey, ProviderPublicKey, PushcryptError, Reply, SigningKey, StoredDevice, accept, issue_certificate,
+    Certificate, Code, Credential, DevicePublicKey, DeviceRecord, ProviderKey, ProviderPublicKey, PushcryptError, Reply, SigningKey, StoredDevice, accept, issue_certificate,
 )
 from pushcrypt._envelope import encode, lp16
-from pushcrypt.pairing import Pairing, is_url, pairing_id, seal_reply
+from pushcrypt._identity import Identity
+from pushcrypt.pairing import Pairing, is_url, pairing_id, seal_reply, signed_reply
 from pushcrypt.testing import DeviceKey
 from vectors import base64url, cases
 
@@ -32,6 +33,7 @@ class Phone:
 
     def __init__(self, code: str, topic: str = TOPIC) -> None:
         data, url = code.removeprefix("pushcrypt:1?").split("&", 1)
+        self.topic = topic
         self.secret, fingerprint = base64url(data)[1:17], base64url(data)[17:]
         self.scene = lp16(url.encode()) + lp16(topic.encode()) + fingerprint
 
@@ -51,12 +53,13 @@ class Phone:
         body = json.loads(cipher.decrypt(bytes(12), data[16:], data[:16]))
         assert list(body) == ["reply", "signature"]
         reply, members = base64url(body["reply"]), json.loads(base64url(body["reply"]))
-        assert members["provider"] == str(PROVIDER)
+        provider = key.public_key if isinstance(key, ProviderKey) else key.provider
+        assert members["provider"] == str(provider)
         plain = self.cipher(b"request", sent[8:24]).decrypt(bytes(12), sent[24:], sent[:24])
         assert record is None or plain.decode() == (record if isinstance(record, str) else posted(record))
-        signing, epoch = (PROVIDER, 0) if key is KEY else (ProviderPublicKey(key.key.public_bytes()), key.certificate.epoch)
-        assert members.get("certificate") == (None if key is KEY else str(key.certificate))
-        whose = lp16(TOPIC.encode()) + bytes(PROVIDER) + bytes(signing) + epoch.to_bytes(4, "big")
+        signing, epoch = (key.public_key, 0) if isinstance(key, ProviderKey) else (ProviderPublicKey(key.key.public_bytes()), key.certificate.epoch)
+        assert members.get("certificate") == (str(key.certificate) if epoch else None)
+        whose = lp16(self.topic.encode()) + bytes(provider) + bytes(signing) + epoch.to_bytes(4, "big")
         signed = b"pushcrypt/1 reply\0" + whose + hashlib.sha256(plain).digest() + reply
         assert signing.verifies(base64url(body["signature"]), signed)
         return members
@@ -67,7 +70,7 @@ def posted(record: DeviceRecord) -> str:
 
 
 def post(request: bytes) -> str:
-    return json.dumps({"pairing": encode(request)})
+    return json.dumps({"pairing": encode(request)}, separators=(",", ":"))
 
 
 def bytes_of(post: str) -> bytes:
@@ -91,32 +94,46 @@ def paired(record: DeviceRecord = RECORD, at: int = TIME) -> Pairing:
     return PAIRING.open(CODE.request(record), KEY, at=at).seal(dataclasses.replace(REPLY, acknowledged=record.public_key))[0]
 
 
+def key_of(case: dict[str, Any]) -> ProviderKey | Credential:
+    provider, certificate = ProviderKey(bytes.fromhex(case["providerSeed"])), json.loads(case["replyRecord"]).get("certificate")
+    if certificate is None:
+        return provider
+    return Credential(SigningKey(bytes.fromhex(case["signingSeed"])), Certificate.parse(certificate), provider.public_key)
+
+
 @pytest.mark.parametrize("case", cases("pairing.json", "pairings"))
 def test_pairings(case: dict[str, Any]) -> None:
-    pairing, code = Pairing.from_json(stored(case)), Phone(case["code"], case["topic"])
+    pairing, code, key = Pairing.from_json(stored(case)), Phone(case["code"], case["topic"]), key_of(case)
     assert (pairing.code, pairing.id, pairing.to_json()) == (case["code"], case["id"], stored(case))
-    assert code.request(case["record"], bytes.fromhex(case["salt"])) == case["request"]
-    assert pairing_id(case["request"]) == pairing.id and pairing_id(case["request"].encode() + b"\r\n") == pairing.id
-    request = pairing.open(case["request"], at=TIME)
+    assert code.request(case["record"], bytes.fromhex(case["salt"])) == case["post"] == post(base64url(case["request"]))
+    assert pairing_id(case["post"]) == pairing_id(case["post"].encode()) == pairing.id
+    signed = signed_reply(Identity(key, case["topic"]), case["topic"], case["record"].encode(), case["replyRecord"].encode())
+    assert signed == case["signedReply"]
+    assert seal_reply(bytes.fromhex(case["secret"]), pairing._scene, base64url(case["request"]), signed.encode()) == case["reply"]
+    given, request = json.loads(case["replyRecord"]), pairing.open(case["post"], key, at=TIME)
+    if given.get("refused") == "malformed-record":
+        assert request.record is None and code.open(case["post"], request.answer, case["record"], key) == given
+        return
     assert request.record == DeviceRecord.from_json(case["record"]) and request.answer is None
-    assert seal_reply(bytes.fromhex(case["secret"]), pairing._scene, base64url(case["request"]), case["replyRecord"].encode()) == case["reply"]
-    given = json.loads(case["replyRecord"])
-    acknowledged = DevicePublicKey.parse(given["acknowledged"]) if "acknowledged" in given else None
-    reply = Reply(refused=given.get("refused"), acknowledged=acknowledged, provider=None if acknowledged is None else pairing.provider)
+    acknowledged, push_key = given.get("acknowledged"), given.get("push_key")
+    reply = Reply(
+        refused=given.get("refused"), acknowledged=acknowledged and DevicePublicKey.parse(acknowledged), push_key=push_key and base64url(push_key))
     after, answer = request.seal(reply)
-    assert code.open(case["request"], answer) == reply.to_json()
-    claim = {"claimed": TIME, "device": "5d0f" * 8, "reply": reply.to_json()}
+    assert code.open(case["post"], answer, case["record"], key) == given
+    claim = {"claimed": TIME, "device": "5d0f" * 8, "update_key": encode(request.record.update_key or b""), "reply": reply.to_json()}
     assert json.loads(after.to_json()) == json.loads(stored(case)) | ({} if reply.refused else claim)
     assert Pairing.from_json(after.to_json()) == after
 
 
 @pytest.mark.parametrize("case", cases("pairing.json", "refused"))
 def test_what_does_not_open(case: dict[str, Any], refused: Any) -> None:
-    pairing = Pairing.from_json(stored(case))
+    pairing, sent = Pairing.from_json(stored(case)), post(base64url(case["request"]))
+    seed = next(one.values[0]["providerSeed"] for one in cases("pairing.json", "pairings") if one.values[0]["provider"] == case["provider"])
+    key = ProviderKey(bytes.fromhex(seed))
     if case["requestOpens"]:
-        assert pairing.open(case["request"], at=TIME).record is not None
+        assert pairing.open(sent, key, at=TIME).record is not None
     else:
-        refused("authentication-failed", pairing.open, case["request"], at=TIME)
+        refused("authentication-failed", pairing.open, sent, key, at=TIME)
 
 
 @pytest.mark.parametrize("case", cases("pairing.json", "urls"))

@@ -124,7 +124,7 @@ final class ProviderKitTest {
         test.check("app-version", stored.appVersion());
         test.check("token", stored.token());
         test.check("environment", stored.environment());
-        test.check("update-key", stored.updateKey());
+        test.check("update-key", stored.updateKey() == null ? null : hex(stored.updateKey()));
         test.check("sequence", stored.sequence());
         test.all("nonce");
         test.check("grant", stored.grant());
