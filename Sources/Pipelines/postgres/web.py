@@ -70,17 +70,7 @@ def for_phones(provider):
         await repeated(lambda: provider.end_device(device, lambda stored: stored.user == user))
         return Response(status_code=204)
 
-    async def withdraw(request):
-        """Without a session. The answer tells nothing."""
-        given = await parsed(request, LONGEST_RECORD)
-        device, secret = (given.get(name) for name in ("device", "withdrawal")) if isinstance(given, dict) else (None, None)
-        if isinstance(device, str) and DEVICE.fullmatch(device) and isinstance(secret, str):
-            await repeated(lambda: provider.end_device(device, lambda stored: not stored.is_removed and stored.can_withdraw(secret)))
-        return Response(status_code=204)
-
-    return application([
-        Route("/devices/{device}", register, methods=["POST"]), Route("/devices/{device}", end, methods=["DELETE"]),
-        Route("/withdrawals", withdraw, methods=["POST"])])
+    return application([Route("/devices/{device}", register, methods=["POST"]), Route("/devices/{device}", end, methods=["DELETE"])])
 
 
 def for_services(provider, why_not_ready, seals):

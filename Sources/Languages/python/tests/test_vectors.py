@@ -52,8 +52,8 @@ def test_seals(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", cases("requests.json", "collapse"))
 def test_collapse_ids(case: dict[str, Any]) -> None:
-    if len(case.get("devicePublic", "")) != 64:
-        pytest.skip("this package seals to no such device")
+    if "devicePublic" not in case:
+        pytest.skip("this package seals to no device without a key")
     device, provider = DevicePublicKey(bytes.fromhex(case["devicePublic"])), ProviderPublicKey(bytes.fromhex(case["providerPublic"]))
     found = collapse_hash(provider, case["topic"], device, named_message(case["callerID"]), case.get("device"), case.get("collapseName"))
     assert found == case["collapseID"]

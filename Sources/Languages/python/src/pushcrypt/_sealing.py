@@ -327,7 +327,7 @@ def collapse_hash(
 ) -> str:
     check_type(device, DevicePublicKey, "the device's key")
     check_type(message_id, bytes, "the message's id")
-    whom, what = b"\x02" + bytes(device), b"\x02" + message_id
+    whom, what = b"\x02" + bytes(device) if device.suite == SUITE else b"\x04" + hashlib.sha256(bytes(device)).digest(), b"\x02" + message_id
     if device_id is not None:
         whom = b"\x01" + lp16(checked_name(device_id, "the device's id", LONGEST_COLLAPSE_DEVICE).encode())
     if collapse_name is not None:
