@@ -70,8 +70,7 @@ def for_phones(provider):
         await repeated(lambda: provider.end_device(device, lambda stored: stored.user == user))
         return Response(status_code=204)
 
-    return application([
-        Route("/devices/{device}", register, methods=["POST"]), Route("/devices/{device}", end, methods=["DELETE"])])
+    return application([Route("/devices/{device}", register, methods=["POST"]), Route("/devices/{device}", end, methods=["DELETE"])])
 
 
 def for_services(provider, why_not_ready, seals):

@@ -143,7 +143,7 @@ class Run:
             one.close()
 
     def hand_over(self):
-        """A phone goes to another user, who gets nothing of the first; a phone that logs out ends its device in its session."""
+        """A phone goes to another user, who gets nothing of the first; a phone that logs out ends its device, with and without a session."""
         phone = Phone("handed", "alice", self.ports, token="0badf00d")
         phone.register()
         call("hand-over", "handed", "bob")
@@ -157,7 +157,7 @@ class Run:
         expect("another's device", persistently(self.ports, "DELETE", "/devices/handed", None, {"x-user": "alice"})[0], 204)
         expect("is not ended", rows("SELECT is_removed FROM devices WHERE device = 'handed'"), [(False,)])
         for way in ("session", "remove"):
-            phone.ask(phone.record())
+            phone.register()
             if way == "session":
                 persistently(self.ports, "DELETE", "/devices/handed", None, {"x-user": "bob"})
             else:
