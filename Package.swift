@@ -135,7 +135,7 @@ let strictC: [CSetting] = [
             dependencies: [
                 "CSQLite", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore",
                 "PushcryptReceiver", "PushcryptSend",
-            ] + sodium,
+            ],
             path: "Tests/Support/FuzzTargets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "Pushcrypt"], swiftSettings: strict),
         .executableTarget(

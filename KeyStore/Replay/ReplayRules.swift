@@ -171,7 +171,8 @@ package enum ReplayRules {
         }
         let floorOfGroup = try storage.floor(of: message)
         let floors = [
-            try storage.guardFloor(), floorOfGroup.epoch < message.trustFloor ? ReplayFloor.none.time : floorOfGroup.time,
+            try storage.guardFloor(),
+            floorOfGroup.epoch < message.trustFloor ? ReplayFloor.none.time : floorOfGroup.time,
         ]
         let isSeen = floors.contains { message.sentAt <= $0 && !isAhead($0, at: now) }
         return Finding(verdict: isSeen ? .seen : .new, isQuiet: isSeen)

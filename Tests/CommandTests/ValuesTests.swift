@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test(
-        "A duration keeps to its range", arguments: [("0s", false), ("0", false), ("1s", true), ("30d", true), ("2592001s", false)])
+        "A duration keeps to its range",
+        arguments: [("0s", false), ("0", false), ("1s", true), ("30d", true), ("2592001s", false)])
     func durationRange(text: String, inside: Bool) {
         #expect((parseDuration(text, in: 1...2_592_000) != nil) == inside)
     }

@@ -7,7 +7,9 @@ import VectorKit
 @Suite struct KitPayloadTests {
     @Test(.vectors("kit/payloads"), arguments: try KitGroup.payloads.vectors())
     func aPayloadIsSealedOrNot(_ vector: KitVector) throws {
-        let end = try vector.optional("certificate-expires-at").map { Timestamp(milliseconds: try #require(UInt64($0))) }
+        let end = try vector.optional("certificate-expires-at").map {
+            Timestamp(milliseconds: try #require(UInt64($0)))
+        }
         let fixture = try FormatFixture(epoch: vector.optional("certificate") == "yes" ? 1 : 0, expiresAt: end)
         let time = try vector.time
         do {

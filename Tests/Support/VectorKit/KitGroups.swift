@@ -90,7 +90,8 @@ extension KitGroup {
     public static let payloads = KitGroup(
         "payloads", taken: ["accepted"], refused: ["refused"], once: ["push-type", "time", "time-to-live"],
         whenTaken: ["bucket", "payload-sha256", "clear", "length", "widest-length"],
-        optional: ["title", "clear-sound", "certificate", "certificate-expires-at", "sent-exactly"], many: ["kept", "attachment"])
+        optional: ["title", "clear-sound", "certificate", "certificate-expires-at", "sent-exactly"],
+        many: ["kept", "attachment"])
 
     // MARK: Keys
 
