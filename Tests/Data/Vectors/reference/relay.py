@@ -77,11 +77,24 @@ def open_grant(relay_keys: list[bytes], origin: str, text: str) -> bytes:
         plaintext = cipher.decrypt(bytes(12), data[start:], data[:start] + origin.encode())
     except InvalidTag:
         raise RelayRefusal("malformed-grant") from None
+    if plaintext[0] not in ENVIRONMENTS.values() or not 1 <= plaintext[1] <= sum(KINDS.values()):
+        raise RelayRefusal("malformed-grant")
     token_at = 51 + plaintext[50]
     end = token_at + 1 + plaintext[token_at]
     if end > PLAINTEXT_SIZE or any(plaintext[end:]):
         raise RelayRefusal("malformed-grant")
     return plaintext[:end]
+
+
+def secret(relay_key: bytes, grant: bytes) -> bytes:
+    """What only the phone has beside the grant."""
+    grant_id = grant[HEADER_SIZE : HEADER_SIZE + ID_SIZE]
+    return hmac.digest(relay_key, b"pushcrypt/1 grant secret\x00" + grant_id, "sha256")[:16]
+
+
+def done(answer: str) -> str:
+    """How a server acknowledges the text of an answer."""
+    return encode(hashlib.sha256(answer.encode()).digest()[:16])
 
 
 def signed(origin: str, path: str, push_key: bytes, time: int, body: bytes) -> bytes:
