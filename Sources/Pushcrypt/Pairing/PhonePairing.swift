@@ -37,7 +37,7 @@ package struct PhonePairing: Sendable {
     }
 
     /// Reads a signed reply of the provider key that has the fingerprint.
-    static func reply(
+    package static func reply(
         in body: ContiguousArray<UInt8>, to record: ContiguousArray<UInt8>, of fingerprint: ContiguousArray<UInt8>,
         for topic: Topic, at now: Timestamp
     ) throws(PairingError) -> RegistrationReply {
