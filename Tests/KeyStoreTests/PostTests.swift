@@ -106,7 +106,7 @@ struct PostTests {
     /// The record under the signature of the other one.
     private func forged(_ record: SignedRecord, as other: SignedRecord) throws -> SignedRecord {
         let signature = try #require(try JSONDocument(parsing: other.body).root["signature"]?.string)
-        let json = #"{"record":"\#(Base64URL.string(record.bytes.span))","signature":"\#(signature)"}"#
+        let json = #"{"record":"\#(PairingText.encode(record.bytes))","signature":"\#(signature)"}"#
         guard case .record(let record) = try PhonePost(json: Bytes(json.utf8), over: .open) else { return record }
         return record
     }

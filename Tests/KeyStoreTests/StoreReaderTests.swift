@@ -42,7 +42,7 @@ import Testing
         case .text(let text), .blob(let text): bytes = text
         }
         let text = String(decoding: bytes, as: UTF8.self)
-        return [bytes] + [Bytes(lowerCaseHex: text), Base64URL.decode(bytes.span)].compactMap(\.self)
+        return [bytes] + [Bytes(lowerCaseHex: text), PairingText.decode(bytes.span)].compactMap(\.self)
     }
 
     /// Every piece of some length that a value has, of both ends.
@@ -53,11 +53,11 @@ import Testing
 
     /// What somebody may make of a value: whatever is a post, with the value in each place.
     private func posts(of value: Bytes) throws -> [Bytes] {
-        let text = Base64URL.string(value.span)
-        let (mine, record) = (DeviceKey().publicKey, Base64URL.string(phone.record(99).json.span))
+        let text = PairingText.encode(value)
+        let (mine, record) = (DeviceKey().publicKey, PairingText.encode(phone.record(99).json))
         var posts = [value, phone.record(99).json]
         func signature(_ bytes: Bytes) -> String {
-            Base64URL.string(Bytes((bytes + Bytes(repeating: 0, count: 64)).prefix(64)).span)
+            PairingText.encode(Bytes((bytes + Bytes(repeating: 0, count: 64)).prefix(64)))
         }
         for member in ["record", "pairing", "answer", "hello"] {
             posts.append(Bytes(#"{"\#(member)":"\#(text)"}"#.utf8))
@@ -69,7 +69,7 @@ import Testing
         for member in ["withdrawal", "grant", "token", "update_key", "nonce", "user"] {
             let json = String(decoding: phone.record(99).json.dropLast(), as: UTF8.self) + #","\#(member)":"\#(text)"}"#
             posts.append(Bytes(json.utf8))
-            let record = Base64URL.string(Bytes(json.utf8).span)
+            let record = PairingText.encode(Bytes(json.utf8))
             posts.append(Bytes(#"{"record":"\#(record)","signature":"\#(signature(value))"}"#.utf8))
         }
         // A seed of the update key.
@@ -127,7 +127,7 @@ import Testing
         #expect(bytes.contains(phone.updateKey.publicKey.bytes))
         for secret in [phone.updateKey.withSeed { Bytes(copying: $0) }, pairing.secret.withSpan { Bytes(copying: $0) }] {
             #expect(!bytes.contains(secret) && !bytes.contains(Bytes(secret.hex.utf8)))
-            #expect(!bytes.contains(Bytes(Base64URL.string(secret.span).utf8)))
+            #expect(!bytes.contains(Bytes(PairingText.encode(secret).utf8)))
         }
     }
 }
