@@ -113,6 +113,12 @@ extension StoreTransaction {
         try StoreName.checkDeviceID(id)
         try owner.check()
         if replace {
+            if let record, let key = registration.updateKey {
+                let context = try context(of: record, KnownDevice(), ReplyTerms())
+                guard let context, record.isSigned(by: key, over: .session, for: context) else {
+                    throw .badRecordSignature(id)
+                }
+            }
             return try take(registration, epoch: nil, id: id, owner: owner, updatedAt: now, isExported: false)
         }
         let known = try known(id)

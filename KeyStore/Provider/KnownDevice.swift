@@ -23,6 +23,8 @@ struct KnownDevice {
     /// Whether a record without a session may change the device.
     var acceptsOpenRecords: Bool { device != nil || removed?.isLost ?? false }
 
+    var topic: Topic? { device.map(\.topic) ?? removed?.topic }
+
     var user: String? { device.map(\.user) ?? removed?.user }
 
     var lastKey: RemovedDevice.LastKey? {
@@ -43,7 +45,7 @@ struct KnownDevice {
     /// Refuses a user whose device it is not, and another key of a user's device without that user: either session could
     /// take the device over. [D-15]
     func checkUser(_ session: DeviceOwner, of key: DevicePublicKey, id: String) throws(KeyStoreError) {
-        guard lastKey != nil else { return }
+        guard user != nil || lastKey != nil else { return }
         switch (session, user) {
         case (.user(let user), let owner?) where !StoreName.areEqual(user, owner):
             throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to user '\(owner)', not to '\(user)'")

@@ -58,7 +58,8 @@ extension SQLiteKeyStore {
     public func accept(
         _ post: ContiguousArray<UInt8>, session: DeviceOwner? = nil, at now: Timestamp
     ) throws -> PostAnswer? {
-        try accept(PhonePost(json: post), session: session, ReplyTerms(), at: now)
+        try accept(
+            PhonePost(json: post, over: session == nil ? .open : .session), session: session, ReplyTerms(), at: now)
     }
 
     /// The sequence above which the next record of a device has to be; nil for an unknown device.
@@ -158,7 +159,7 @@ extension KnownDevice {
 }
 
 extension KeyStoreError {
-    fileprivate static func badRecordSignature(_ id: String) -> KeyStoreError {
+    static func badRecordSignature(_ id: String) -> KeyStoreError {
         KeyStoreError(
             .badRecordSignature, "the record of device '\(id)' is not signed by its update key, for this app and channel")
     }
@@ -170,7 +171,7 @@ extension StoreTransaction {
         of record: SignedRecord, _ known: KnownDevice, _ terms: ReplyTerms
     ) throws(KeyStoreError) -> Topic? {
         if case .registration(let registration) = record.content, let topic = registration.topic { return topic }
-        if let topic = known.device?.topic { return topic }
+        if let topic = known.topic { return topic }
         return try provider(for: nil, pinned: record.provider)?.topic ?? terms.topic
     }
 

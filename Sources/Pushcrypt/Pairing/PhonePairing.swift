@@ -31,9 +31,17 @@ package struct PhonePairing: Sendable {
     ///
     /// - Throws: `badReply`; `wrongProvider` if it names another provider key than the code, or none. [P-8]
     package func reply(_ text: Span<UInt8>, at now: Timestamp) throws(PairingError) -> RegistrationReply {
-        guard let sealed = PairingText.decode(text), let body = exchange.open(reply: sealed.span, to: request.span),
-            let provider = SignedReply.provider(in: body)
-        else {
+        let sealed = PairingText.decode(text)
+        let body = sealed.flatMap { exchange.open(reply: $0.span, to: request.span) }
+        return try Self.reply(in: body ?? [], to: record, of: fingerprint, for: topic, at: now)
+    }
+
+    /// Reads a signed reply of the provider key that has the fingerprint.
+    package static func reply(
+        in body: ContiguousArray<UInt8>, to record: ContiguousArray<UInt8>, of fingerprint: ContiguousArray<UInt8>,
+        for topic: Topic, at now: Timestamp
+    ) throws(PairingError) -> RegistrationReply {
+        guard let provider = SignedReply.provider(in: body) else {
             throw PairingError(.badReply, "the reply was changed on its way, or is to another request: pair again")
         }
         guard let key = provider.key, PairingCode.fingerprint(of: key) == fingerprint else {
