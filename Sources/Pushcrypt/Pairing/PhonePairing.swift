@@ -29,18 +29,26 @@ package struct PhonePairing: Sendable {
     /// Opens the server's reply, base64url of the sealed signed reply. What it says is then for the rules of every registration
     /// reply.
     ///
+    /// - Parameters:
+    ///   - text: The body of the answer.
+    ///   - now: The present time.
+    ///   - trust: Returns what the phone has learned of a provider key.
     /// - Throws: `badReply`; `wrongProvider` if it names another provider key than the code, or none. [P-8]
-    package func reply(_ text: Span<UInt8>, at now: Timestamp) throws(PairingError) -> RegistrationReply {
+    package func reply(
+        _ text: Span<UInt8>, at now: Timestamp,
+        trust: (ProviderPublicKey) -> ProviderTrust? = { ProviderTrust(pinned: [$0]) }
+    ) throws(PairingError) -> RegistrationReply {
         guard let sealed = PairingText.decode(text), let body = exchange.open(reply: sealed.span, to: request.span),
-            let provider = SignedReply.provider(in: body)
+            let named = SignedReply.provider(in: body)
         else {
             throw PairingError(.badReply, "the reply was changed on its way, or is to another request: pair again")
         }
-        guard let key = provider.key, PairingCode.fingerprint(of: key) == fingerprint else {
+        guard let key = named, PairingCode.fingerprint(of: key) == fingerprint else {
             throw PairingError(.wrongProvider, "the reply names another provider key than the code: pair again")
         }
-        let trust = ProviderTrust([ProviderTrust.Pin(key, LearnedTrust(provider.certificate))])
-        guard let reply = SignedReply.open(body, to: record, trusting: trust, for: topic, at: now) else {
+        guard let trust = trust(key),
+            let reply = SignedReply.open(body, to: record, trusting: trust, for: topic, at: now)
+        else {
             throw PairingError(.badReply, "the reply is not signed by the provider key that it names: pair again")
         }
         return reply
