@@ -10,6 +10,8 @@ package struct RemovedDevice: Hashable, Sendable {
     package let reason: String?
     /// The user whose device it was; nil if unknown.
     package let user: String?
+    /// The app that its key was for; nil if unknown.
+    package let topic: Topic?
     /// The key that it had last; nil if unknown.
     package let lastKey: LastKey?
     /// The key under which the device signs its records, and the sequence above which its next one has to be.
@@ -53,22 +55,31 @@ package struct RemovedDevice: Hashable, Sendable {
 
     /// Creates a record.
     package init(
-        id: String, removedAt: Timestamp, reason: String? = nil, user: String? = nil, lastKey: LastKey? = nil,
-        signing: Signing = Signing(), isLost: Bool = false
+        id: String, removedAt: Timestamp, reason: String? = nil, user: String? = nil, topic: Topic? = nil,
+        lastKey: LastKey? = nil, signing: Signing = Signing(), isLost: Bool = false
     ) {
         self.id = id
         self.removedAt = removedAt
         self.reason = reason
         self.user = user
+        self.topic = topic
         self.lastKey = lastKey
         self.signing = signing
         self.isLost = isLost
     }
 
+    /// Returns the removal with another sequence.
+    func raised(to sequence: UInt64) -> RemovedDevice {
+        var removal = self
+        removal.signing.sequence = sequence
+        return removal
+    }
+
     /// Returns the removal at `time`, with what the store knows of the device where the removal does not say.
     func completed(by known: KnownDevice, at time: Timestamp) -> RemovedDevice {
         RemovedDevice(
-            id: id, removedAt: time, reason: reason, user: user ?? known.user, lastKey: lastKey ?? known.lastKey,
+            id: id, removedAt: time, reason: reason, user: user ?? known.user, topic: topic ?? known.topic,
+            lastKey: lastKey ?? known.lastKey,
             signing: Signing(
                 updateKey: signing.updateKey ?? known.signing.updateKey,
                 sequence: max(signing.sequence, known.signing.sequence)),
@@ -108,7 +119,7 @@ extension RemovedDevice {
 
 struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable(
-        "removed_devices", key: "id", "removed", "reason", "user", "generation", "suite", "key_id", "update_key",
+        "removed_devices", key: "id", "removed", "reason", "user", "topic", "generation", "suite", "key_id", "update_key",
         "sequence", "lost")
     static let put = table.put
 
@@ -120,6 +131,7 @@ struct RemovedDeviceRow: StoredRow {
         let id = try columns.text()
         let removedAt = try columns.time()
         let (reason, user) = (try columns.optionalText(), try columns.optionalText())
+        let topic = try columns.topic()
         let key: RemovedDevice.LastKey?
         switch (try columns.optionalUnsigned(), try columns.optionalUnsigned(), try columns.optionalUnsigned()) {
         case (nil, nil, nil): key = nil
@@ -133,7 +145,7 @@ struct RemovedDeviceRow: StoredRow {
         let signing = RemovedDevice.Signing(
             updateKey: try columns.optionalSigningPublicKey(), sequence: try columns.unsigned())
         record = RemovedDevice(
-            id: id, removedAt: removedAt, reason: reason, user: user, lastKey: key, signing: signing,
+            id: id, removedAt: removedAt, reason: reason, user: user, topic: topic, lastKey: key, signing: signing,
             isLost: try columns.integer() != 0)
     }
 
@@ -141,6 +153,7 @@ struct RemovedDeviceRow: StoredRow {
         let key = record.lastKey
         return [
             .text(record.id), .time(record.removedAt), .text(record.reason), .text(record.user),
+            .text(record.topic?.bundleID),
             key.map { .unsigned($0.generation) } ?? .null, key.map { .integer(Int64($0.suite.rawValue)) } ?? .null,
             key.map { .integer(Int64($0.id.value)) } ?? .null, .blob(record.signing.updateKey?.bytes),
             .unsigned(record.signing.sequence), .integer(record.isLost ? 1 : 0),

@@ -23,8 +23,8 @@ extension SQLiteKeyStore {
     /// whatever is stored for this device, which was set up again; the device itself must never decide this.
     ///
     /// - Throws: `invalidName`; `suiteDowngrade` for a key of suite 1 after one of suite 2; `unsupportedSuite` for a key
-    ///   that this build cannot seal to, unless it is stored for this device; `userMismatch` for a device of another user,
-    ///   or another key without a user; `generationRollback` for a lower generation than the last one, or the same with
+    ///   that this build cannot seal to, unless it is stored for this device; `userMismatch` for a user and a device of another or of none,
+    ///   or another key of a user's device without that user; `generationRollback` for a lower generation than the last one, or the same with
     ///   another key; `generationTooHigh`; `topicMismatch` for a device stored for another app; `keyTaken` for a key that
     ///   another device holds, unless both are known to be the same user's.
     @discardableResult
@@ -113,6 +113,12 @@ extension StoreTransaction {
         try StoreName.checkDeviceID(id)
         try owner.check()
         if replace {
+            if let record, let key = registration.updateKey {
+                let context = try context(of: record, KnownDevice(), ReplyTerms())
+                guard let context, record.isSigned(by: key, over: .session, for: context) else {
+                    throw .badRecordSignature(id)
+                }
+            }
             return try take(registration, epoch: nil, id: id, owner: owner, updatedAt: now, isExported: false)
         }
         let known = try known(id)
@@ -128,7 +134,7 @@ extension StoreTransaction {
         isLive: Bool, isSignedAsHeld: Bool = false
     ) throws(KeyStoreError) -> RegistrationOutcome {
         let user = owner.user(after: known.user)
-        try known.checkUser(user, of: registration.publicKey, id: id)
+        try known.checkUser(owner, of: registration.publicKey, id: id)
         // The holder of the update key was there before, whatever its keys are now.
         if !isSignedAsHeld {
             try known.checkGeneration(of: registration, id: id)

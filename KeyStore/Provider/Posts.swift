@@ -58,7 +58,8 @@ extension SQLiteKeyStore {
     public func accept(
         _ post: ContiguousArray<UInt8>, session: DeviceOwner? = nil, at now: Timestamp
     ) throws -> PostAnswer? {
-        try accept(PhonePost(json: post), session: session, ReplyTerms(), at: now)
+        try accept(
+            PhonePost(json: post, over: session == nil ? .open : .session), session: session, ReplyTerms(), at: now)
     }
 
     /// The sequence above which the next record of a device has to be; nil for an unknown device.
@@ -128,7 +129,7 @@ extension KnownDevice {
     ) throws(KeyStoreError) -> Bool {
         let isHeld: Bool
         if case .registration(let registration) = record.content, let session {
-            try checkUser(session.user(after: user), of: registration.publicKey, id: record.device)
+            try checkUser(session, of: registration.publicKey, id: record.device)
             guard let key = registration.updateKey, let context, record.isSigned(by: key, over: .session, for: context)
             else { throw .badRecordSignature(record.device) }
             isHeld = key == signing.updateKey
@@ -155,7 +156,7 @@ extension KeyStoreError {
             .staleRecord, "the record of device '\(id)' is older than the last one, whose sequence is \(sequence)")
     }
 
-    fileprivate static func badRecordSignature(_ id: String) -> KeyStoreError {
+    static func badRecordSignature(_ id: String) -> KeyStoreError {
         KeyStoreError(
             .badRecordSignature, "the record of device '\(id)' is not signed by its update key, for this app and channel")
     }
@@ -167,7 +168,7 @@ extension StoreTransaction {
         of record: SignedRecord, _ known: KnownDevice, _ terms: ReplyTerms
     ) throws(KeyStoreError) -> Topic? {
         if case .registration(let registration) = record.content, let topic = registration.topic { return topic }
-        if let topic = known.device?.topic { return topic }
+        if let topic = known.topic { return topic }
         return try provider(for: nil, pinned: record.provider)?.topic ?? terms.topic
     }
 
@@ -180,7 +181,8 @@ extension StoreTransaction {
         case .registration(let registration):
             try StoreName.checkDeviceID(id)
             let outcome = try register(
-                registration, id: id, known: known, owner: owner ?? .unchanged, at: now, isLive: true,
+                registration, id: id, known: known, owner: owner ?? known.user.map(DeviceOwner.user) ?? .unchanged,
+                at: now, isLive: true,
                 isSignedAsHeld: isSignedAsHeld)
             return .registered(id: id, outcome)
         case .end:

@@ -46,8 +46,8 @@ package enum Schema {
         CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
         CREATE INDEX devices_by_key ON devices (key_id);
         CREATE TABLE removed_devices (
-            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
-            suite INTEGER, key_id INTEGER, update_key BLOB, sequence INTEGER NOT NULL, lost INTEGER NOT NULL,
+            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, topic TEXT,
+            generation INTEGER, suite INTEGER, key_id INTEGER, update_key BLOB, sequence INTEGER NOT NULL, lost INTEGER NOT NULL,
             tag BLOB NOT NULL) WITHOUT ROWID;
 
         CREATE TABLE answer_secrets (

@@ -32,25 +32,29 @@ struct ReturningDeviceTests {
         let last = RemovedDevice.LastKey(generation: 3, suite: .x25519, id: key.id)
         #expect(
             try removed(store) == [
-                RemovedDevice(id: "a", removedAt: start + 10, reason: "unregistered", user: "alice", lastKey: last)
+                RemovedDevice(
+                    id: "a", removedAt: start + 10, reason: "unregistered", user: "alice", lastKey: last,
+                    signing: RemovedDevice.Signing(sequence: (start + 86_410).milliseconds))
             ])
     }
 
     @Test func anotherUserDoesNotTakeTheID() throws {
         let (store, key) = try scene()
-        for owner in [DeviceOwner.user("bob"), .nobody] {
+        for owner in [DeviceOwner.user("bob"), .nobody, .unchanged] {
             let new = registration(generation: 4)
             let refusal = error { try store.addDevice(new, id: "a", owner: owner, at: start + 60) }
             #expect(refusal?.code == .userMismatch)
             #expect(refusal?.description.contains("belonged, before it was removed, to user 'alice'") == true)
             #expect(
-                try store.addDevices([("a", new, owner)], at: start + 60).map { $0?.code } == [.userMismatch])
+                try store.addDevices([("a", new, nil, owner)], at: start + 60).map { $0?.code } == [.userMismatch])
             let result = try store.importDevices([.registered(id: "a", new, owner: owner)], at: start + 60)
             #expect(result.refused.map(\.error.code) == [.userMismatch])
         }
         #expect(try removed(store).map(\.id) == ["a"] && store.device(id: "a") == nil)
-        // The same user does, with the next key or the last one, and without a word keeps it.
-        #expect(try store.addDevice(registration(key, generation: 3), id: "a", at: start + 60) == .added)
+        // Of its last key only a short hash is known: that is no proof of the user.
+        let last = registration(key, generation: 3)
+        #expect(code { try store.addDevice(last, id: "a", at: start + 60) } == .userMismatch)
+        #expect(try store.addDevice(last, id: "a", owner: .user("alice"), at: start + 60) == .added)
         #expect(try store.device(id: "a")?.user == "alice" && removed(store).isEmpty)
     }
 
@@ -137,14 +141,14 @@ struct ReturningDeviceTests {
     // MARK: Reports
 
     @Test(arguments: StoreKind.allCases)
-    func tokenGrantAndWithdrawalAreKept(_ kind: StoreKind) throws {
+    func tokenGrantAndUpdateKeyAreKept(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        let withdrawal = WithdrawalCapability()
+        let updateKey = SigningKey().publicKey
         func registration(_ token: String?, _ environment: PushEnvironment?, _ grant: String?) -> DeviceRegistration {
             var registration = DeviceRegistration(publicKey: .numbered(1), createdAt: start)
             registration.token = token
             registration.environment = environment
-            registration.withdrawal = withdrawal
+            (registration.updateKey, registration.sequence) = (updateKey, 7)
             registration.grant = grant
             return registration
         }
@@ -153,7 +157,7 @@ struct ReturningDeviceTests {
         #expect(try store.addDevice(first, id: "a", at: start) == .unchanged)
         var device = try #require(try store.device(id: "a"))
         #expect(device.token == "00ff10" && device.environment == .production && device.grant == "abc_-")
-        #expect(device.withdrawal == withdrawal)
+        #expect(device.updateKey == updateKey && device.sequence == 7)
         #expect(try store.addDevice(registration("00ff11", .production, "abc_-"), id: "a", at: start) == .updated)
         #expect(try store.addDevice(registration("00ff11", .development, "abc_-"), id: "a", at: start) == .updated)
         #expect(try store.addDevice(registration("00ff11", .development, nil), id: "a", at: start) == .unchanged)

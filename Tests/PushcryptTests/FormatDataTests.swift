@@ -253,7 +253,6 @@ import Testing
         "longestReason": RegistrationReply.Refusal.maximumLength,
         "longestAppVersion": AppVersion.maximumLength,
         "longestToken": twice(DeviceRegistration.maximumTokenLength),
-        "withdrawalLength": twice(WithdrawalCapability.length),
         "longestGrant": DeviceRegistration.maximumGrantLength,
         "largestSuite": int(UInt8.max),
         "mostSuites": KeyRecord.maximumSuites,

@@ -47,6 +47,7 @@ enum FormatVectors {
             zip(original, again).enumerated().flatMap { index, pair in
                 differences(pair.0, pair.1, at: "\(place)[\(index)]")
             }
+        case (is NSNull, nil): []
         case (let original as NSObject, let again as NSObject) where original == again: []
         default: [place]
         }

@@ -35,12 +35,22 @@ package struct PhonePairing: Sendable {
     ///   - trust: Returns what the phone has learned of a provider key.
     /// - Throws: `badReply`; `wrongProvider` if it names another provider key than the code, or none. [P-8]
     package func reply(
-        _ text: Span<UInt8>, at now: Timestamp,
-        trust: (ProviderPublicKey) -> ProviderTrust? = { ProviderTrust(pinned: [$0]) }
+        _ text: Span<UInt8>, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = Self.newTrust
     ) throws(PairingError) -> RegistrationReply {
-        guard let sealed = PairingText.decode(text), let body = exchange.open(reply: sealed.span, to: request.span),
-            let named = SignedReply.provider(in: body)
-        else {
+        let sealed = PairingText.decode(text)
+        let body = sealed.flatMap { exchange.open(reply: $0.span, to: request.span) }
+        return try Self.reply(in: body ?? [], to: record, of: fingerprint, for: topic, at: now, trust: trust)
+    }
+
+    /// The trust of a phone that has learned nothing of the provider yet.
+    package static func newTrust(_ key: ProviderPublicKey) -> ProviderTrust? { ProviderTrust(pinned: [key]) }
+
+    /// Reads a signed reply of the provider key that has the fingerprint.
+    static func reply(
+        in body: ContiguousArray<UInt8>, to record: ContiguousArray<UInt8>, of fingerprint: ContiguousArray<UInt8>,
+        for topic: Topic, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = newTrust
+    ) throws(PairingError) -> RegistrationReply {
+        guard let named = SignedReply.provider(in: body) else {
             throw PairingError(.badReply, "the reply was changed on its way, or is to another request: pair again")
         }
         guard let key = named, PairingCode.fingerprint(of: key) == fingerprint else {

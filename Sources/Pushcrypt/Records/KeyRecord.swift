@@ -128,7 +128,7 @@ package struct KeyRecord {
         return flag
     }
 
-    func topic() throws(KeyError) -> Topic? {
+    package func topic() throws(KeyError) -> Topic? {
         guard let text = try text("topic") else { return nil }
         guard let topic = try? Topic(text) else {
             throw KeyError(.malformedRecord, "the record's topic is not a bundle id")

@@ -45,11 +45,11 @@ public struct SignedRecord: Hashable, Sendable {
         (self.content, self.bytes, signature) = (content, bytes, key.signature(of: signed.span))
     }
 
-    /// Reads a record and its signature, which is not verified yet.
+    /// Reads a record and its signature, which is not verified yet. [D-38] [D-41]
     ///
     /// - Throws: `malformedRecord`, or the error of a key in the record.
-    package init(
-        record bytes: ContiguousArray<UInt8>, signature: ContiguousArray<UInt8>
+    init(
+        record bytes: ContiguousArray<UInt8>, signature: ContiguousArray<UInt8>, over channel: Channel
     ) throws(KeyError) {
         let record = try KeyRecord(bytes)
         if try record.isEnd() {
@@ -57,9 +57,11 @@ public struct SignedRecord: Hashable, Sendable {
         } else {
             let registration = try DeviceRegistration(record)
             guard registration.deviceID != nil, registration.updateKey != nil, registration.sequence != nil,
-                registration.nonce != nil
+                registration.nonce != nil, channel == .session || registration.pinnedProvider != nil
             else {
-                throw KeyError(.malformedRecord, "a signed record has device, update_key, sequence and nonce")
+                throw KeyError(
+                    .malformedRecord,
+                    "a signed record has device, update_key, sequence, nonce and, without a session, provider")
             }
             content = .registration(registration)
         }
@@ -85,9 +87,8 @@ public struct SignedRecord: Hashable, Sendable {
     /// The provider key that the record names, which its signature covers.
     package var provider: ProviderPublicKey? { content.provider }
 
-    /// Whether the key has signed the record for this channel and app. Without a session a record names a provider key.
+    /// Whether the key has signed the record for this channel and app. [D-43]
     package func isSigned(by key: SigningPublicKey, over channel: Channel, for topic: Topic) -> Bool {
-        guard channel == .session || provider != nil else { return false }
         let (signed, key) = (Self.message(bytes, by: provider, channel, topic), key.bytes)
         return Ed25519.isValid(signature.span, for: signed.span, publicKey: key.span)
     }
@@ -127,7 +128,8 @@ extension DeviceRegistration {
     ///
     /// - Throws: `malformedRecord`, or the error of a key in the record.
     public init(post: ContiguousArray<UInt8>) throws(KeyError) {
-        guard case .record(let record) = try PhonePost(json: post), case .registration(let registration) = record.content
+        guard case .record(let record) = try PhonePost(json: post, over: .session),
+            case .registration(let registration) = record.content
         else { throw KeyError(.malformedRecord, "the post is not a registration") }
         self = registration
     }
@@ -196,10 +198,10 @@ package enum PhonePost: Sendable {
     /// The most bytes of a body.
     package static let maximumLength = 32_768
 
-    /// Reads a body.
+    /// Reads a body that came over a channel. [D-40]
     ///
     /// - Throws: `malformedRecord`, or the error of a key in the record.
-    package init(json: ContiguousArray<UInt8>) throws(KeyError) {
+    package init(json: ContiguousArray<UInt8>, over channel: SignedRecord.Channel) throws(KeyError) {
         guard json.count <= Self.maximumLength else { throw Self.malformed }
         let post = try KeyRecord(json)
         let (record, pairing) = (try post.text("record"), try post.text("pairing"))
@@ -208,7 +210,7 @@ package enum PhonePost: Sendable {
             guard let bytes = SignedText.decode(record, upTo: SignedRecord.maximumLength),
                 let signature = try post.text("signature").flatMap(SignedText.signature)
             else { throw Self.malformed }
-            self = .record(try SignedRecord(record: bytes, signature: signature))
+            self = .record(try SignedRecord(record: bytes, signature: signature, over: channel))
         case (nil, let pairing?, nil, nil):
             guard let bytes = SignedText.decode(pairing, upTo: PairingExchange.maximumLength) else {
                 throw Self.malformed

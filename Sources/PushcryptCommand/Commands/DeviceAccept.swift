@@ -29,7 +29,7 @@ struct DeviceAcceptCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let text = try console.read(file, limit: PhonePost.maximumLength + 1)
         let post: PhonePost
-        do throws(KeyError) { post = try PhonePost(json: text) } catch {
+        do throws(KeyError) { post = try PhonePost(json: text, over: .open) } catch {
             throw CommandFailure(error, in: "the phone's post")
         }
         if case .answer = post, !isJSON {

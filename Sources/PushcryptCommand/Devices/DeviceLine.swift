@@ -126,7 +126,9 @@ enum DeviceInput {
         _ bytes: ContiguousArray<UInt8>
     ) throws(CommandFailure) -> (DeviceRegistration, SignedRecord?) {
         let post: PhonePost
-        do throws(KeyError) { post = try PhonePost(json: bytes) } catch { throw CommandFailure(error, in: name) }
+        do throws(KeyError) { post = try PhonePost(json: bytes, over: .session) } catch {
+            throw CommandFailure(error, in: name)
+        }
         guard case .record(let record) = post, case .registration(let registration) = record.content else {
             throw .refused("the phone ends its device: pushcrypt device accept takes that, without a session")
         }

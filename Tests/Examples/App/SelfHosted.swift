@@ -7,7 +7,7 @@ nonisolated struct ServerChannel: RegistrationChannel {
     func send(_ request: RegistrationRequest) async throws -> Data {
         switch request.kind {
         case .register(let server): try await Server(server).post("push/device", request.body)
-        case .withdraw(let server): try await Server(server).post("push/withdrawal", request.body)
+        case .end(let server): try await Server(server).post("push/end", request.body)
         }
     }
 }
