@@ -35,7 +35,7 @@ package struct PhonePairing: Sendable {
     ///   - trust: Returns what the phone has learned of a provider key.
     /// - Throws: `badReply`; `wrongProvider` if it names another provider key than the code, or none. [P-8]
     package func reply(
-        _ text: Span<UInt8>, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = Self.newTrust
+        _ text: Span<UInt8>, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = newTrust
     ) throws(PairingError) -> RegistrationReply {
         let sealed = PairingText.decode(text)
         let body = sealed.flatMap { exchange.open(reply: $0.span, to: request.span) }

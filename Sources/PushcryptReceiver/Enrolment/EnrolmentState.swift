@@ -129,12 +129,16 @@ package struct EnrolmentState: Hashable, Sendable {
         accounts[index].acknowledged?.at = nil
     }
 
-    /// Whether a refusal may make another key, at most one a day, and that it does. [D-52]
-    mutating func mayMakeKey(of name: String, at now: Timestamp) -> Bool {
-        guard let index = index(of: name) else { return false }
-        if let last = accounts[index].keyMadeAt, last <= now, now < last.adding(.days(1)) { return false }
+    /// Whether a refusal may make another key, at most one a day. [D-52]
+    func mayMakeKey(of name: String, at now: Timestamp) -> Bool {
+        guard let last = account(name)?.keyMadeAt else { return true }
+        return now < last || last.adding(.days(1)) <= now
+    }
+
+    /// Notes that a refusal has made an account's next key.
+    mutating func noteKeyMade(of name: String, at now: Timestamp) {
+        guard let index = index(of: name) else { return }
         accounts[index].keyMadeAt = now
-        return true
     }
 
     // MARK: Accounts

@@ -301,6 +301,7 @@ extension Enrolment {
         state.forgetAcknowledgement(of: account)
         guard state.mayMakeKey(of: account, at: now) else { return }
         _ = try store.replaceRefusedDeviceKey(key, named: account, suite: suite, grace: grace, at: now)
+        state.noteKeyMade(of: account, at: now)
     }
 
     private func startAgain(

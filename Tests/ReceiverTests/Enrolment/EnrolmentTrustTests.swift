@@ -180,7 +180,7 @@ import Testing
         case .replyToAnotherDevice:
             // The key is that of the request: only its device is not the one that is enrolled now.
             let other = try Installation(kind)
-            request = EnrolmentRequest(record: try #require(try begin(other).request).record, report: request.report)
+            request = try #require(try begin(other).request)
             acknowledged = request.record.publicKey
         }
         var state = work.state
