@@ -19,10 +19,11 @@ import VectorKit
     }
 
     private func check(_ vector: KitVector) throws {
-        let provider = try vector.bytes("provider-seed").withSpan { try ProviderKey(seed: $0) }
+        let seed = try vector.bytes("provider-seed")
+        let provider = try ProviderKey(seed: seed.span)
         let topic = try Topic(vector.one("context"))
         let store = try SQLiteKeyStore.inMemory()
-        _ = try store.importProviderKey(provider, named: "kit", topic: topic, at: .start)
+        _ = try store.importProviderKey(provider, named: "kit", topic: topic, at: start)
         var last = PostOutcome("none")
         for line in try vector.text.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 4).map(String.init)
@@ -63,12 +64,12 @@ import VectorKit
             if channel == "bare" {
                 let record = try DeviceRegistration(json: post)
                 let id = try #require(record.deviceID)
-                return PostOutcome(try store.addDevice(record, id: id, owner: owner, at: now).name)
+                return PostOutcome("\(try store.addDevice(record, id: id, owner: owner, at: now))")
             }
             let answer = try #require(try store.accept(post, session: channel == "session" ? owner : nil, at: now))
             let foreign = answer.foreign.map(\.description)
             return switch answer.event {
-            case .registered(_, let outcome): PostOutcome(outcome.name, foreign: foreign)
+            case .registered(_, let outcome): PostOutcome("\(outcome)", foreign: foreign)
             case .ended: PostOutcome("ended")
             case .hello: PostOutcome("hello")
             case .refused(let refusal, _): PostOutcome(refusal.description)

@@ -176,7 +176,8 @@ import Testing
     private func read(_ reply: RegistrationReply, by provider: ProviderKey) throws -> RegistrationReply {
         let (phone, server, _) = try pairing(provider.publicKey)
         let request = try request(of: phone)
-        let record = try #require(server.open(request: request.span))
+        let opened = server.open(request: request.span)
+        let record = try #require(opened)
         let signed = SignedReply.body(reply, to: record, by: EnvelopeSigner(provider), for: try FormatFixture.app)
         return try phone.reply(
             Bytes(PairingText.encode(server.seal(reply: signed, to: request.span)).utf8).span, at: FormatFixture.now)

@@ -144,7 +144,7 @@ struct SignedVectors: Codable {
 
     /// The record under another record's signature.
     private static func post(_ record: Bytes, signedAs other: SignedRecord) throws -> Bytes {
-        let signature = try #require(try JSONDocument(other.body).root["signature"]?.string)
+        let signature = try #require(try JSONDocument(parsing: other.body).root["signature"]?.string)
         return Bytes(#"{"record":"\#(Base64URL.string(record.span))","signature":"\#(signature)"}"#.utf8)
     }
 }

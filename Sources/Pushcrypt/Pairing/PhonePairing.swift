@@ -46,7 +46,7 @@ package struct PhonePairing: Sendable {
     package static func newTrust(_ key: ProviderPublicKey) -> ProviderTrust? { ProviderTrust(pinned: [key]) }
 
     /// Reads a signed reply of the provider key that has the fingerprint.
-    static func reply(
+    package static func reply(
         in body: ContiguousArray<UInt8>, to record: ContiguousArray<UInt8>, of fingerprint: ContiguousArray<UInt8>,
         for topic: Topic, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = newTrust
     ) throws(PairingError) -> RegistrationReply {
