@@ -189,7 +189,7 @@ import Testing
                 .acknowledged(acknowledged), provider: provider.key.publicKey, certificate: provider.rotate(at: .start)),
             to: request, state: &state, at: .start)
         #expect(result == EnrolmentResult(key: .anotherKey))
-        #expect(state == work.state)
+        #expect(state.accounts == work.state.accounts)
         #expect(try phone.keys().map(\.state) == [.active, .pending])
         #expect(try phone.pins == [])
     }
