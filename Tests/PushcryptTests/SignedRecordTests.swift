@@ -62,7 +62,7 @@ struct SignedVectors: Codable {
     let records: [Record]
     let replies: [Reply]
     let beliefs: [Belief]
-    /// Of the phone's state, in `KitRecordTests`.
+    /// Of the phone's state, in `EnrolmentSequenceTests`.
     let sequences: [Sequence]
     let stale: [Stale]
 
