@@ -99,7 +99,9 @@ extension StoreTransaction {
             outcome = try register(registration, id: id, by: row, at: now)
         } catch {
             guard let refusal = error.refusal else { throw error }
-            return refuse(refusal, error)
+            var (reply, event) = refuse(refusal, error)
+            if refusal == .staleRecord { reply.sequence = try known(id).signing.sequence }
+            return (reply, event)
         }
         var claimed = row
         claimed.claim = PairingRow.Claim(
@@ -121,6 +123,10 @@ extension StoreTransaction {
         let known = try known(id)
         guard known.device == nil else {
             throw KeyStoreError(.userMismatch, "device '\(id)' is stored already, and the code replaces no device")
+        }
+        // Or nothing that the device sends later would count. [D-44]
+        guard let sequence = registration.sequence, sequence > known.signing.sequence else {
+            throw .staleRecord(id, after: known.signing.sequence)
         }
         // A removed device keeps its user: a code for nobody brings back no other key of it. [D-15]
         return try register(

@@ -150,15 +150,18 @@ extension KnownDevice {
             isHeld = true
         }
         guard record.sequence > signing.sequence else {
-            throw KeyStoreError(
-                .staleRecord,
-                "the record of device '\(record.device)' is older than the last one, whose sequence is \(signing.sequence)")
+            throw .staleRecord(record.device, after: signing.sequence)
         }
         return isHeld
     }
 }
 
 extension KeyStoreError {
+    static func staleRecord(_ id: String, after sequence: UInt64) -> KeyStoreError {
+        KeyStoreError(
+            .staleRecord, "the record of device '\(id)' is older than the last one, whose sequence is \(sequence)")
+    }
+
     static func badRecordSignature(_ id: String) -> KeyStoreError {
         KeyStoreError(
             .badRecordSignature, "the record of device '\(id)' is not signed by its update key, for this app and channel")

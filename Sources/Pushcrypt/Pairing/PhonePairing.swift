@@ -29,26 +29,36 @@ package struct PhonePairing: Sendable {
     /// Opens the server's reply, base64url of the sealed signed reply. What it says is then for the rules of every registration
     /// reply.
     ///
+    /// - Parameters:
+    ///   - text: The body of the answer.
+    ///   - now: The present time.
+    ///   - trust: Returns what the phone has learned of a provider key.
     /// - Throws: `badReply`; `wrongProvider` if it names another provider key than the code, or none. [P-8]
-    package func reply(_ text: Span<UInt8>, at now: Timestamp) throws(PairingError) -> RegistrationReply {
+    package func reply(
+        _ text: Span<UInt8>, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = newTrust
+    ) throws(PairingError) -> RegistrationReply {
         let sealed = PairingText.decode(text)
         let body = sealed.flatMap { exchange.open(reply: $0.span, to: request.span) }
-        return try Self.reply(in: body ?? [], to: record, of: fingerprint, for: topic, at: now)
+        return try Self.reply(in: body ?? [], to: record, of: fingerprint, for: topic, at: now, trust: trust)
     }
+
+    /// The trust of a phone that has learned nothing of the provider yet.
+    package static func newTrust(_ key: ProviderPublicKey) -> ProviderTrust? { ProviderTrust(pinned: [key]) }
 
     /// Reads a signed reply of the provider key that has the fingerprint.
     package static func reply(
         in body: ContiguousArray<UInt8>, to record: ContiguousArray<UInt8>, of fingerprint: ContiguousArray<UInt8>,
-        for topic: Topic, at now: Timestamp
+        for topic: Topic, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = newTrust
     ) throws(PairingError) -> RegistrationReply {
-        guard let provider = SignedReply.provider(in: body) else {
+        guard let named = SignedReply.provider(in: body) else {
             throw PairingError(.badReply, "the reply was changed on its way, or is to another request: pair again")
         }
-        guard let key = provider.key, PairingCode.fingerprint(of: key) == fingerprint else {
+        guard let key = named, PairingCode.fingerprint(of: key) == fingerprint else {
             throw PairingError(.wrongProvider, "the reply names another provider key than the code: pair again")
         }
-        let trust = ProviderTrust([ProviderTrust.Pin(key, LearnedTrust(provider.certificate))])
-        guard let reply = SignedReply.open(body, to: record, trusting: trust, for: topic, at: now) else {
+        guard let trust = trust(key),
+            let reply = SignedReply.open(body, to: record, trusting: trust, for: topic, at: now)
+        else {
             throw PairingError(.badReply, "the reply is not signed by the provider key that it names: pair again")
         }
         return reply

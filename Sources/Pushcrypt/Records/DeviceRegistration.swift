@@ -69,6 +69,9 @@ extension DeviceRegistration {
 
     /// Reads a record that may have more members than a registration.
     package init(_ record: KeyRecord) throws(KeyError) {
+        guard try !record.isEnd() else {
+            throw KeyError(.malformedRecord, "the record ends its device: only a signed post does that")
+        }
         // First what is no text of a key, then those, last what follows from the keys.
         let (keyText, providerText, id) = (try record.publicKey(), try record.text("provider"), try record.deviceID())
         let (suites, topic, appVersion) = (try record.suites(), try record.topic(), try record.appVersion())

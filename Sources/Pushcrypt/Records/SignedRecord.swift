@@ -293,11 +293,9 @@ package enum SignedReply {
         return nil
     }
 
-    /// The provider key and certificate that a body names, neither of which is verified.
-    static func provider(
-        in body: ContiguousArray<UInt8>
-    ) -> (key: ProviderPublicKey?, certificate: Certificate?)? {
-        reply(in: body).map { ($0.reply.provider, $0.reply.certificate) }
+    /// The provider key that a body names, which is not verified; nil for anything but a signed reply.
+    static func provider(in body: ContiguousArray<UInt8>) -> ProviderPublicKey?? {
+        reply(in: body).map { $0.reply.provider }
     }
 
     private static func reply(

@@ -193,7 +193,7 @@ package struct Enrolment<Store: DeviceKeyStore>: Sendable {
             return plan
         }
         if let acknowledged = account?.acknowledged {
-            if key.state == .pending && key.publicKey == acknowledged.report.publicKey {
+            if acknowledged.at != nil, key.state == .pending, key.publicKey == acknowledged.report.publicKey {
                 plan.steps.append(.confirm(key.keyID))
             }
             let mayTryPostQuantum = account?.mayTryPostQuantum(at: now) ?? true
@@ -235,8 +235,8 @@ package struct Enrolment<Store: DeviceKeyStore>: Sendable {
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
         if present.alertsAreShown != last.alertsAreShown { reasons.append(.alertsChanged) }
         // A clock that was set back does not tell how long ago it was.
-        if now < acknowledged.at || acknowledged.at.adding(policy.repeatAfter) <= now {
-            reasons.append(.timePassed)
+        guard let at = acknowledged.at, at <= now, now < at.adding(policy.repeatAfter) else {
+            return reasons + [.timePassed]
         }
         return reasons
     }

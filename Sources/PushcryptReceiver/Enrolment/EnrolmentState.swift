@@ -25,7 +25,8 @@ package struct EnrolmentState: Hashable, Sendable {
     /// A report that the provider has acknowledged.
     struct Acknowledgement: Hashable, Sendable {
         var report: Report
-        var at: Timestamp
+        /// When; nil if the provider has refused a later record, and may have nothing of the account any more.
+        var at: Timestamp?
     }
 
     /// One account's registration.
@@ -122,18 +123,22 @@ package struct EnrolmentState: Hashable, Sendable {
         accounts[index].sequence = max(own, min(told, own + 1 << 40))
     }
 
-    /// Records that the provider may have nothing of an account.
+    /// Records that the provider may have nothing of an account. That it has changed over stays known. [D-25] [D-53]
     mutating func forgetAcknowledgement(of name: String) {
         guard let index = index(of: name) else { return }
-        accounts[index].acknowledged = nil
+        accounts[index].acknowledged?.at = nil
     }
 
-    /// Whether a refusal may make another key, at most one a day, and that it does. [D-52]
-    mutating func mayMakeKey(of name: String, at now: Timestamp) -> Bool {
-        guard let index = index(of: name) else { return false }
-        if let last = accounts[index].keyMadeAt, last <= now, now < last.adding(.days(1)) { return false }
+    /// Whether a refusal may make another key, at most one a day. [D-52]
+    func mayMakeKey(of name: String, at now: Timestamp) -> Bool {
+        guard let last = account(name)?.keyMadeAt else { return true }
+        return now < last || last.adding(.days(1)) <= now
+    }
+
+    /// Notes that a refusal has made an account's next key.
+    mutating func noteKeyMade(of name: String, at now: Timestamp) {
+        guard let index = index(of: name) else { return }
         accounts[index].keyMadeAt = now
-        return true
     }
 
     // MARK: Accounts
@@ -187,8 +192,12 @@ package struct EnrolmentState: Hashable, Sendable {
                 ChangedOver(name: name, refusedAt: account.hasChangedOver ? nil : account.postQuantumRefusedAt))
         }
         end(account.grants)
-        guard let record else { return }
-        ends.append(End(account: account.name, record: record, address: account.address))
+        if let record { add(record, of: name, at: account.address) }
+    }
+
+    /// Adds the end of a device, which the provider has to hear of.
+    mutating func add(_ end: SignedRecord, of name: String, at address: String?) {
+        ends.append(End(account: name, record: end, address: address))
         ends.removeFirst(max(0, ends.count - Self.maximumEnds))
     }
 }
@@ -348,7 +357,7 @@ extension EnrolmentState.Account {
                 if let environment = report.environment { json.string(environment.rawValue, for: "environment") }
                 if let grant = report.grant { json.string(grant, for: "grant") }
                 json.bool(report.alertsAreShown, for: "alerts")
-                json.integer(acknowledged.at.milliseconds, for: "at")
+                if let at = acknowledged.at { json.integer(at.milliseconds, for: "at") }
             }
         }
     }
@@ -357,7 +366,7 @@ extension EnrolmentState.Account {
 extension EnrolmentState.Acknowledgement {
     fileprivate init(_ value: JSONValue) throws(EnrolmentStateError) {
         guard let publicKey = value["public_key"]?.string.flatMap(DevicePublicKey.init),
-            let alertsAreShown = value["alerts"]?.bool, let at = value["at"]?.integer.flatMap(UInt64.init(exactly:))
+            let alertsAreShown = value["alerts"]?.bool
         else { throw .damaged }
         report = EnrolmentState.Report(
             publicKey: publicKey, provider: try value.read("provider", ProviderPublicKey.init),
@@ -365,7 +374,7 @@ extension EnrolmentState.Acknowledgement {
             environment: try value.read("environment", PushEnvironment.init(rawValue:)),
             grant: try value.read("grant") { $0 },
             alertsAreShown: alertsAreShown)
-        self.at = Timestamp(milliseconds: at)
+        at = try value.time("at")
     }
 }
 

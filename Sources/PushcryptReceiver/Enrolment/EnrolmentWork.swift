@@ -15,9 +15,10 @@ package struct EnrolmentRequest: Sendable {
     package let record: DeviceRegistration
     /// The record as the phone signs it: for the account's session, or for the address of a paired account.
     package let signed: SignedRecord
-    /// Whether a code carries it: then it is a new device's, even if the account was paired before.
-    package var isPairing = false
+    /// The address of the code that carries it: then it is a new device's, even if the account was paired before.
+    package var pairingAddress: String?
     let report: EnrolmentState.Report
+    let updateKey: SigningKey
 }
 
 /// The result of a provider's reply.
@@ -29,10 +30,10 @@ package struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
         /// The reply is about another key than the account has now, or the account has logged out: nothing has changed.
         case anotherKey
         /// The provider has refused the registration. After `unsupportedSuite` a pending post-quantum key retires, the
-        /// active key stays, and another is tried after 30 days. After `generationRollback`, `generationTooHigh`,
-        /// `suiteDowngrade`, `userMismatch` and `keyTaken`, and after `unsupportedSuite` for an account's first key, the
-        /// account's keys are deleted, and the next reconciliation registers a new key under a new device id; a paired account
-        /// keeps its id and keys, and makes another key. After `staleRecord` the next record is later.
+        /// active key stays, and another is tried after 30 days; if it is the active one, a key of suite 1 follows. After
+        /// `generationRollback`, `generationTooHigh`, `suiteDowngrade`, `userMismatch` and `keyTaken` the account's keys are
+        /// deleted, and the next reconciliation registers a new key under a new device id; a paired account keeps its id and
+        /// keys, and makes another key. After `staleRecord` the next record is later.
         case refused(RegistrationReply.Refusal)
     }
 
@@ -125,8 +126,9 @@ extension Enrolment {
     package func handle(
         _ reply: RegistrationReply, to request: EnrolmentRequest, state: inout EnrolmentState, at now: Timestamp
     ) throws(KeyStoreError) -> EnrolmentResult {
-        // Logged out or enrolled again meanwhile: the reply no longer concerns anything.
+        // Logged out or enrolled again meanwhile: the reply no longer concerns anything, but that there is a device.
         guard let device = state.account(account)?.device, device == request.record.deviceID else {
+            if let end = lateEnd(reply, to: request) { state.add(end, of: account, at: request.pairingAddress) }
             return EnrolmentResult(key: .anotherKey)
         }
         switch reply.verdict {
@@ -151,27 +153,41 @@ extension Enrolment {
         }
     }
 
-    /// Logs the account out: deletes its keys and pins at once, and records that the provider should forget its device.
+    /// Returns the state after the account's log-out, to be saved before `removeKeys`: the key that has signed the end goes
+    /// with the account, and the process may be killed in between.
     ///
-    /// They are deleted whatever the state. What the phone has learned of a provider's certificates stays. If this throws,
-    /// repeat it until it succeeds.
-    ///
-    /// - Returns: The state to save, whose `ends` are for the provider; nil if there is none, or none that this
-    ///   version may overwrite: then the provider is not told.
-    /// - Throws: Errors of the store; the state is unchanged then.
+    /// - Returns: The state, whose `ends` are for the provider; nil if there is none, or none that this version may
+    ///   overwrite: then the provider is not told.
+    /// - Throws: Errors of the store that pass.
     package func logOut(_ saved: SavedEnrolment) throws(KeyStoreError) -> EnrolmentState? {
-        var state = saved.writable
-        // Signed first: the key goes with the account.
-        let end = if let state { try? end(of: state) } else { nil as SignedRecord? }
-        _ = try store.removeAccount(account)
-        state?.remove(account, end: end)
+        guard var state = saved.writable else { return nil }
+        var signed: SignedRecord?
+        do throws(KeyStoreError) {
+            signed = try end(of: state)
+        } catch {
+            if case .later = Reconciliation(error) { throw error }
+        }
+        state.remove(account, end: signed)
         return state
     }
 
-    /// The end of the account's device; nil if it trusts no provider, and so has none that would believe it.
+    /// Deletes the keys and pins of the account, whatever the state. What the phone has learned of a provider's certificates
+    /// stays. If this throws, repeat the log-out until it succeeds.
+    package func removeKeys() throws(KeyStoreError) { _ = try store.removeAccount(account) }
+
+    /// The end of the account's device; nil if it knows no provider yet, whose key the end has to name.
     private func end(of state: EnrolmentState) throws(KeyStoreError) -> SignedRecord? {
         guard let device = state.account(account)?.device, let provider = try trust().pins.first?.key else { return nil }
         return SignedRecord(DeviceEnd(of: device, at: provider), by: try store.updateKey(of: account), for: topic)
+    }
+
+    /// The end of a device that the provider has stored for an account which left before it knew the provider.
+    private func lateEnd(_ reply: RegistrationReply, to request: EnrolmentRequest) -> SignedRecord? {
+        let record = request.record
+        guard reply.verdict == .acknowledged(record.publicKey), record.pinnedProvider == nil,
+            let device = record.deviceID, let provider = reply.provider
+        else { return nil }
+        return SignedRecord(DeviceEnd(of: device, at: provider), by: request.updateKey, for: topic)
     }
 
     /// Removes an account that its server has never acknowledged, and that the provider need not forget.
@@ -205,7 +221,7 @@ extension Enrolment {
         record.grant = circumstances.validGrant
         let channel: SignedRecord.Channel = device.address == nil ? .session : .open
         let signed = SignedRecord(record, by: updateKey, over: channel, for: topic)
-        return EnrolmentRequest(record: record, signed: signed, report: report)
+        return EnrolmentRequest(record: record, signed: signed, report: report, updateKey: updateKey)
     }
 
     /// Returns the key to register; generates one if there is none.
@@ -229,7 +245,8 @@ extension Enrolment {
         _ refusal: RegistrationReply.Refusal, _ reply: RegistrationReply, to request: EnrolmentRequest,
         _ state: inout EnrolmentState, _ now: Timestamp
     ) throws(KeyStoreError) -> Bool {
-        let (key, isPaired) = (request.record.publicKey, !request.isPairing && state.address(of: account) != nil)
+        let (key, hasAddress) = (request.record.publicKey, state.address(of: account) != nil)
+        let isPaired = request.pairingAddress == nil && hasAddress
         switch refusal {
         case .staleRecord:
             state.forgetAcknowledgement(of: account)
@@ -245,32 +262,22 @@ extension Enrolment {
         case .unknownDevice, .badRecordSignature:
             state.forgetAcknowledgement(of: account)
             return true
-        case .unsupportedSuite where key.suite == .xwing: try refusePostQuantum(key, isPaired: isPaired, &state, now)
+        case .unsupportedSuite where key.suite == .xwing:
+            state.refusePostQuantum(by: account, at: now)
+            let wasPending = try store.retirePendingDeviceKey(key, named: account, grace: grace, at: now)
+            // The active one: nothing else can be sealed to. [D-25]
+            if !wasPending { try makeKey(after: key, .x25519, &state, now) }
         // This phone itself used the id before a backup was restored, or made keys too fast: restored keys stay on
         // their phone. So nobody else loses the id.
         case .generationRollback, .generationTooHigh, .suiteDowngrade:
             try replaceKey(key, after: refusal, isPaired: isPaired, isOwn: true, &state, now)
-        // At the provider the id or key is somebody else's, who must not lose it.
+        // At the provider the id or key is somebody else's, who must not lose it; but for a phone that pairs again, whose
+        // device a code does not replace.
         case .userMismatch, .keyTaken:
-            try replaceKey(key, after: refusal, isPaired: isPaired, isOwn: false, &state, now)
+            try replaceKey(key, after: refusal, isPaired: isPaired, isOwn: hasAddress, &state, now)
         default: break
         }
         return false
-    }
-
-    /// Retires a pending key that the provider cannot seal to. [D-25]
-    private func refusePostQuantum(
-        _ key: DevicePublicKey, isPaired: Bool, _ state: inout EnrolmentState, _ now: Timestamp
-    ) throws(KeyStoreError) {
-        state.refusePostQuantum(by: account, at: now)
-        let wasPending = try store.retirePendingDeviceKey(key, named: account, grace: grace, at: now)
-        guard !wasPending else { return }
-        // The active one: nothing else can be sealed to, whoever has acknowledged it.
-        if isPaired {
-            try makeKey(after: key, .x25519, &state, now)
-        } else if state.account(account)?.acknowledged == nil {
-            try startAgain(isOwn: true, changesOver: true, &state)
-        }
     }
 
     /// It opens, and its generation is taken, until then: another server may have it.
@@ -294,6 +301,7 @@ extension Enrolment {
         state.forgetAcknowledgement(of: account)
         guard state.mayMakeKey(of: account, at: now) else { return }
         _ = try store.replaceRefusedDeviceKey(key, named: account, suite: suite, grace: grace, at: now)
+        state.noteKeyMade(of: account, at: now)
     }
 
     private func startAgain(

@@ -40,6 +40,8 @@ struct RegistrationMachine {
         case post(message: Int, WebRequest)
         /// Tell the app what became of an account's updates.
         case finish(account: String, PushAccounts.Outcome)
+        /// Delete the keys of an account that has logged out.
+        case removeKeys(account: String)
         /// Tell the app that the log-out is not complete.
         case failLogOut(EnrolmentObstacle)
     }
@@ -126,7 +128,7 @@ struct RegistrationMachine {
                 take(reply, to: registration, &step)
             } else if let ending, ending.message == message {
                 self.ending = nil
-                step.change { $0.removeEnd(of: ending.end.device) }
+                take(reply, to: ending, &step)
             } else {
                 return []
             }
@@ -254,7 +256,7 @@ struct RegistrationMachine {
     ) {
         if let code = wish.code {
             var request = request
-            request.isPairing = true
+            request.pairingAddress = code.url.text
             let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
             post(pairing.body, to: code.url.text, Registration(wish: wish, request: request, way: .pairing(pairing)), &step)
         } else if let address = step.state?.address(of: wish.account) {
@@ -318,6 +320,7 @@ struct RegistrationMachine {
                 // Otherwise the provider would never hear of it.
                 step.actions.append(.failLogOut(.unreadableState))
             }
+            step.actions.append(.removeKeys(account: account))
         } catch {
             step.actions.append(.failLogOut(EnrolmentObstacle(error)))
         }
@@ -348,21 +351,42 @@ struct RegistrationMachine {
         step.actions.append(.post(message: message, WebRequest(url: address, body: body)))
     }
 
-    /// Takes what the address of a code has answered to an end: only the provider's own word ends it. [D-54]
+    /// Takes the reply to an end that came over the app's channel, which may be signed, too.
+    private mutating func take(
+        _ text: ContiguousArray<UInt8>, to ending: Ending, _ step: inout Step<some DeviceKeyStore>
+    ) {
+        let reply = signedReply(text, to: ending, step) ?? (try? RegistrationReply(json: text))
+        take(reply?.verdict, to: ending.end, &step)
+    }
+
+    /// Takes what the address of a code has answered to an end, or to the hello before it: only the provider's own word counts.
     private mutating func take(_ answer: WebAnswer, to ending: Ending, _ step: inout Step<some DeviceKeyStore>) {
-        let (end, topic) = (ending.end, step.terms.topic)
-        let asked = ending.hello.map { ContiguousArray($0.description.utf8) } ?? end.record.bytes
-        guard answer.status == 200, let provider = end.record.provider, let address = end.address,
-            let trust = try? step.store.trust(in: provider, for: topic),
-            let reply = SignedReply.open(answer.body, to: asked, trusting: trust, for: topic, at: step.now)
-        else {
-            lostEnds.insert(end.device)
-            return
+        let verdict = answer.status == 200 ? signedReply(answer.body, to: ending, step)?.verdict : nil
+        guard let hello = ending.hello else { return take(verdict, to: ending.end, &step) }
+        if verdict == .hello(hello.description), let address = ending.end.address {
+            post(ending.end, to: address, hello: nil, &step)
+        } else {
+            lostEnds.insert(ending.end.device)
         }
-        switch (reply.verdict, ending.hello) {
-        case (.hello(let text), let hello?) where text == hello.description: post(end, to: address, hello: nil, &step)
-        case (.ended(let device), nil) where device == end.device: step.change { $0.removeEnd(of: device) }
-        case (.refused(.unknownDevice), nil), (.refused(.badRecordSignature), nil):
+    }
+
+    private func signedReply(
+        _ body: ContiguousArray<UInt8>, to ending: Ending, _ step: Step<some DeviceKeyStore>
+    ) -> RegistrationReply? {
+        let (record, topic) = (ending.end.record, step.terms.topic)
+        let asked = ending.hello.map { ContiguousArray($0.description.utf8) } ?? record.bytes
+        guard let provider = record.provider, let trust = try? step.store.trust(in: provider, for: topic) else {
+            return nil
+        }
+        return SignedReply.open(body, to: asked, trusting: trust, for: topic, at: step.now)
+    }
+
+    /// Forgets an end that the provider knows, or can never take. [D-54]
+    private mutating func take(
+        _ verdict: RegistrationReply.Verdict?, to end: EnrolmentState.End, _ step: inout Step<some DeviceKeyStore>
+    ) {
+        switch verdict {
+        case .ended(end.device), .refused(.unknownDevice), .refused(.badRecordSignature):
             step.change { $0.removeEnd(of: end.device) }
         default: lostEnds.insert(end.device)
         }

@@ -36,7 +36,8 @@ extension RegistrationMachine {
         case let status: return end(wish, .unreachable("the server answers with status \(status)"), &step)
         }
         do throws(PairingError) {
-            let reply = try pairing.reply(answer.body.span, at: step.now)
+            let (store, topic) = (step.store, step.terms.topic)
+            let reply = try pairing.reply(answer.body.span, at: step.now) { try? store.trust(in: $0, for: topic) }
             if reply.verdict == .refused(.pairingUsed) { return end(wish, .blocked(.pairingUsed), &step) }
             take(reply, to: registration, &step)
         } catch {
