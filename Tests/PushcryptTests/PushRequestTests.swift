@@ -171,7 +171,7 @@ struct RequestVectors: Codable {
         #expect(
             String(decoding: request.json, as: UTF8.self)
                 == #"{"topic":"com.example.app.voip","push_type":"voip","priority":5,"expiration":1790000060,"#
-                + #""collapse_id":"mkR67x_VIpFhyjkfVpsfIuTRjxkqdELN","payload":"# + payload + "}")
+                + #""collapse_id":"gzwmBWuDnsgCGHE8yp9x1QT6OICIvllqMpgs2p8bbH0","payload":"# + payload + "}")
     }
 
     @Test(arguments: [PushType.alert, .background, .voip])

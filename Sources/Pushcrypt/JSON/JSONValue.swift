@@ -160,8 +160,8 @@ extension JSONValue {
         return output
     }
 
-    /// Appends the value with the fewest bytes.
-    package func appendMinified(to output: inout ContiguousArray<UInt8>) {
+    /// Appends the value with the fewest bytes, or only without white space between tokens.
+    package func appendMinified(to output: inout ContiguousArray<UInt8>, keepingStrings: Bool = false) {
         let bytes = document.bytes
         // The next copy starts at `start`; the text up to `position` has been checked. White space is only between
         // scalars.
@@ -182,7 +182,7 @@ extension JSONValue {
         for node in document.nodes[index..<Int(node.next)] where node.isScalar(in: bytes) {
             skipWhiteSpace(upTo: Int(node.start))
             position = Int(node.end)
-            if document.hasEscapes, bytes[node.range].contains(UInt8(ascii: "\\")) {
+            if document.hasEscapes, !keepingStrings, bytes[node.range].contains(UInt8(ascii: "\\")) {
                 copy(upTo: Int(node.start))
                 JSONWriter.append(document.text(of: node), to: &output)
                 start = position

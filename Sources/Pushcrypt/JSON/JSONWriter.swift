@@ -82,9 +82,9 @@ extension JSONWriter {
     }
 
     /// Writes a value of a document, minified.
-    package mutating func raw(_ value: JSONValue, for name: String? = nil) {
+    package mutating func raw(_ value: JSONValue, for name: String? = nil, keepingStrings: Bool = false) {
         prepareValue(for: name)
-        value.appendMinified(to: &bytes)
+        value.appendMinified(to: &bytes, keepingStrings: keepingStrings)
     }
 }
 
@@ -149,6 +149,15 @@ package struct JSONMember: Sendable {
     /// The name, unescaped.
     package let name: String
     package let value: JSONValue
+
+    fileprivate let nameRange: Range<Int>
+
+    /// Appends the name and the value without white space between tokens; names, strings and numbers keep their bytes.
+    fileprivate func append(to output: inout ContiguousArray<UInt8>) {
+        output.append(contentsOf: value.document.bytes[nameRange])
+        output.append(UInt8(ascii: ":"))
+        value.appendMinified(to: &output, keepingStrings: true)
+    }
 }
 
 extension JSONValue {
@@ -157,7 +166,9 @@ extension JSONValue {
         guard kind == .object else { return [] }
         return childIndices(step: 2).map { member in
             let node = document.nodes[member]
-            return JSONMember(name: document.text(of: node), value: JSONValue(document: document, index: member + 1))
+            return JSONMember(
+                name: document.text(of: node), value: JSONValue(document: document, index: member + 1),
+                nameRange: node.range)
         }
     }
 
@@ -166,6 +177,10 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-    /// Writes a member of another object, minified.
-    package mutating func member(_ member: JSONMember) { raw(member.value, for: member.name) }
+    /// Writes a member of another object without white space between tokens; its name, numbers and strings keep their
+    /// bytes.
+    package mutating func member(_ member: JSONMember) {
+        separate()
+        member.append(to: &bytes)
+    }
 }
