@@ -194,9 +194,7 @@ extension StoreTransaction {
             try deleteDevice(holder.id)
             let time = max(now, holder.updatedAt.plausible(at: now))
             let removal = RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")
-            var known = KnownDevice(device: holder)
-            known.signing = known.signing.afterRemoval(at: now)
-            try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
+            try put(RemovedDeviceRow(removal.completed(by: KnownDevice(device: holder), at: time)))
         }
     }
 

@@ -9,7 +9,7 @@ struct SignedVectors: Codable {
         let updateSeed: Hex
         let channel: UInt8
         let context: String
-        let provider: String?
+        @OrNull var provider: String?
         let record: String
         let signed: Hex
         let signature, body: String
@@ -18,8 +18,8 @@ struct SignedVectors: Codable {
     struct Reply: FormatVector {
         let name: String
         let providerSeed: Hex
-        let signingSeed: Hex?
-        let certificate: String?
+        @OrNull var signingSeed: Hex?
+        @OrNull var certificate: String?
         let context, asked, replyRecord: String
         let signed: Hex
         let body: String
