@@ -146,7 +146,8 @@ extension KnownDevice {
         guard record.sequence > signing.sequence else {
             throw KeyStoreError(
                 .staleRecord,
-                "the record of device '\(record.device)' is older than the last one, whose sequence is \(signing.sequence)")
+                "the record of device '\(record.device)' is older than the last one, whose sequence is \(signing.sequence)"
+            )
         }
         return isHeld
     }
@@ -155,7 +156,8 @@ extension KnownDevice {
 extension KeyStoreError {
     static func badRecordSignature(_ id: String) -> KeyStoreError {
         KeyStoreError(
-            .badRecordSignature, "the record of device '\(id)' is not signed by its update key, for this app and channel")
+            .badRecordSignature,
+            "the record of device '\(id)' is not signed by its update key, for this app and channel")
     }
 }
 

@@ -128,7 +128,8 @@ struct StoreReaderTests {
         try store.backUp(to: scratch.path + "/backup")
         let bytes = try scratch.bytes() + readFile(scratch.path + "/backup")
         #expect(bytes.contains(phone.updateKey.publicKey.bytes))
-        for secret in [phone.updateKey.withSeed { Bytes(copying: $0) }, pairing.secret.withSpan { Bytes(copying: $0) }] {
+        for secret in [phone.updateKey.withSeed { Bytes(copying: $0) }, pairing.secret.withSpan { Bytes(copying: $0) }]
+        {
             #expect(!bytes.contains(secret) && !bytes.contains(Bytes(secret.hex.utf8)))
             #expect(!bytes.contains(Bytes(PairingText.encode(secret).utf8)))
         }

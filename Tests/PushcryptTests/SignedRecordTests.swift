@@ -133,7 +133,8 @@ struct SignedVectors: Codable {
     @Test func theEndOfADeviceIsOfItsProvider() throws {
         let (key, provider, other) = (SigningKey(), ProviderKey().publicKey, ProviderKey().publicKey)
         let record = SignedRecord(DeviceEnd(of: "phone", at: provider), by: key, for: try FormatFixture.app)
-        let text = String(decoding: record.bytes, as: UTF8.self).replacing(provider.description, with: other.description)
+        let text = String(decoding: record.bytes, as: UTF8.self).replacing(
+            provider.description, with: other.description)
         let swapped = SignedRecord(DeviceEnd(of: "phone", at: other), by: key, for: try FormatFixture.app)
         #expect(record.isSigned(by: key.publicKey, over: .open, for: try FormatFixture.app))
         #expect(text.utf8.count == swapped.bytes.count && record.sequence == 9_007_199_254_740_991)
