@@ -123,7 +123,8 @@ extension StoreTransaction {
         }
         let known = try known(id)
         let isHeld = try record.map { (record) throws(KeyStoreError) in
-            try known.check(record, session: owner, for: try context(of: record, known, ReplyTerms(topic: registration.topic)))
+            try known.check(
+                record, session: owner, for: try context(of: record, known, ReplyTerms(topic: registration.topic)))
         }
         return try register(
             registration, id: id, known: known, owner: owner, at: now, isLive: true, isSignedAsHeld: isHeld ?? false)
