@@ -99,10 +99,12 @@ package struct EnrolmentState: Hashable, Sendable {
     /// Records that the provider knows of an end.
     package mutating func removeEnd(of device: String) { ends.removeAll { $0.device == device } }
 
-    /// Makes an address the one that all of an account's posts go to: the account was paired.
+    /// Makes an address the one that all of an account's posts go to: the account was paired. A record follows, because the server
+    /// stores nothing of a request that comes again. [P-6]
     package mutating func setAddress(_ address: String, of name: String) {
         guard let index = index(of: name) else { return }
         accounts[index].address = address
+        forgetAcknowledgement(of: name)
     }
 
     /// The address of a paired account.
