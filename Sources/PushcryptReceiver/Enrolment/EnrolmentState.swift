@@ -99,10 +99,12 @@ package struct EnrolmentState: Hashable, Sendable {
     /// Records that the provider knows of an end.
     package mutating func removeEnd(of device: String) { ends.removeAll { $0.device == device } }
 
-    /// Makes an address the one that all of an account's posts go to: the account was paired.
+    /// Makes an address the one that all of an account's posts go to: the account was paired. A record follows, because the server
+    /// stores nothing of a request that comes again. [P-6]
     package mutating func setAddress(_ address: String, of name: String) {
         guard let index = index(of: name) else { return }
         accounts[index].address = address
+        forgetAcknowledgement(of: name)
     }
 
     /// The address of a paired account.
@@ -276,7 +278,8 @@ extension EnrolmentState {
         }
         for value in ends.elements {
             guard let account = value["account"]?.string, let post = value["post"],
-                case .record(let record)? = try? PhonePost(json: post.minified(), over: .open), case .end = record.content
+                case .record(let record)? = try? PhonePost(json: post.minified(), over: .open),
+                case .end = record.content
             else { throw .damaged }
             self.ends.append(End(account: account, record: record, address: try value.read("address") { $0 }))
         }

@@ -177,7 +177,9 @@ extension Enrolment {
 
     /// The end of the account's device; nil if it knows no provider yet, whose key the end has to name.
     private func end(of state: EnrolmentState) throws(KeyStoreError) -> SignedRecord? {
-        guard let device = state.account(account)?.device, let provider = try trust().pins.first?.key else { return nil }
+        guard let device = state.account(account)?.device, let provider = try trust().pins.first?.key else {
+            return nil
+        }
         return SignedRecord(DeviceEnd(of: device, at: provider), by: try store.updateKey(of: account), for: topic)
     }
 
@@ -245,8 +247,8 @@ extension Enrolment {
         _ refusal: RegistrationReply.Refusal, _ reply: RegistrationReply, to request: EnrolmentRequest,
         _ state: inout EnrolmentState, _ now: Timestamp
     ) throws(KeyStoreError) -> Bool {
-        let (key, hasAddress) = (request.record.publicKey, state.address(of: account) != nil)
-        let isPaired = request.pairingAddress == nil && hasAddress
+        let (key, isPairing) = (request.record.publicKey, request.pairingAddress != nil)
+        let isPaired = !isPairing && state.address(of: account) != nil
         switch refusal {
         case .staleRecord:
             state.forgetAcknowledgement(of: account)
@@ -272,9 +274,10 @@ extension Enrolment {
         case .generationRollback, .generationTooHigh, .suiteDowngrade:
             try replaceKey(key, after: refusal, isPaired: isPaired, isOwn: true, &state, now)
         // At the provider the id or key is somebody else's, who must not lose it; but for a phone that pairs again, whose
-        // device a code does not replace.
+        // device a code does not replace. [P-9]
         case .userMismatch, .keyTaken:
-            try replaceKey(key, after: refusal, isPaired: isPaired, isOwn: hasAddress, &state, now)
+            let isOwn = isPairing && state.account(account)?.acknowledged != nil
+            try replaceKey(key, after: refusal, isPaired: isPaired, isOwn: isOwn, &state, now)
         default: break
         }
         return false

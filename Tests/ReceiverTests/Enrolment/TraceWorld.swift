@@ -23,6 +23,7 @@ final class TraceWorld {
         phone = try Installation(.keychain)
         phone.store = Self.store(keychain)
         #expect(try phone.pair(with: provider, at: now).key == .acknowledged)
+        try exchange()
     }
 
     private static func store(_ keychain: ModelKeychain) -> FailingStore {
