@@ -57,7 +57,8 @@ let strictC: [CSetting] = [
         .target(
             name: "PushcryptC", dependencies: ["CPushcrypt", "Pushcrypt"],
             exclude: ["include", "last_error.c", "pushcrypt.map"], swiftSettings: strict),
-        
+        .testTarget(
+            name: "CLibraryTests", dependencies: ["CPushcrypt", "Pushcrypt", "PushcryptC"], swiftSettings: strict),
     ]
 #else
     let otherLanguagesProducts: [Product] = []
@@ -92,7 +93,7 @@ let strictC: [CSetting] = [
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
         // The compiler asks for it wherever Testing stands beside UIKit.
         .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
-        
+        .testTarget(name: "StandInTests", dependencies: userNotifications, swiftSettings: strict),
         .target(
             name: "TestPhone",
             dependencies: [
@@ -134,9 +135,9 @@ let strictC: [CSetting] = [
             dependencies: [
                 "CSQLite", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore",
                 "PushcryptReceiver", "PushcryptSend",
-            ],
+            ] + sodium,
             path: "Tests/Support/FuzzTargets", swiftSettings: strict),
-        
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "Pushcrypt"], swiftSettings: strict),
         .executableTarget(
             name: "StackSecrets", dependencies: ["Pushcrypt"] + sodium, path: "Tests/Checks/Secrets/Stack",
             swiftSettings: strict),
@@ -158,8 +159,13 @@ let strictC: [CSetting] = [
             .target(
                 name: "Server", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
                 path: "Tests/Examples/Server"),
-            
-            
+            .testTarget(
+                name: "ExampleTests",
+                dependencies: appExamples.map { .target(name: $0) }
+                    + ["DeviceSimulator", "Provider", "Server"] + inApps),
+            .testTarget(
+                name: "CatalogueTests",
+                dependencies: ["DeviceSimulator"] + inApps),
         ]
 #else
     let userNotifications: [Target.Dependency] = []
@@ -276,7 +282,10 @@ let package = Package(
         .executableTarget(
             name: "PushcryptSendMain", dependencies: ["CCrashes", "PushcryptSend"],
             cSettings: strictC),
-        
+        .testTarget(
+            name: "SendTests",
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "Seed"],
+            swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
         // The random numbers of all tests.
@@ -287,12 +296,21 @@ let package = Package(
         // The reader of the test kit.
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
-        
-        
+        .testTarget(
+            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "Seed", "VectorKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PushcryptDeveloperToolsTests",
+            dependencies: ["Pushcrypt", "PushcryptDeveloperTools", "PushcryptTests"], swiftSettings: strict),
         .target(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),
-        
+        .testTarget(
+            name: "KeyStoreTests",
+            dependencies: [
+                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "Seed", "VectorKit", "Waiting",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
             dependencies: [
@@ -300,7 +318,13 @@ let package = Package(
                 "VectorKit",
             ],
             swiftSettings: strict),
-        
+        .testTarget(
+            name: "CommandTests",
+            dependencies: [
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore",
+                "PushcryptReceiver", "VectorKit",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver", "Seed"], path: "Tests/Checks/Races",
             exclude: ["run.sh"],
