@@ -149,7 +149,8 @@ public struct KeyStoreError: CodedError {
 
         fileprivate static let ofOneRow: Set<Code> = [
             .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
-            .suiteDowngrade, .unsupportedSuite, .badRecordSignature, .staleRecord, .futureTime, .unknownDevice, .removedDevice,
+            .suiteDowngrade, .unsupportedSuite, .badRecordSignature, .staleRecord, .futureTime, .unknownDevice,
+            .removedDevice,
         ]
 
         fileprivate init?(_ code: TrustError.Code) {

@@ -119,7 +119,8 @@ extension RemovedDevice {
 
 struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable(
-        "removed_devices", key: "id", "removed", "reason", "user", "topic", "generation", "suite", "key_id", "update_key",
+        "removed_devices", key: "id", "removed", "reason", "user", "topic", "generation", "suite", "key_id",
+        "update_key",
         "sequence", "lost")
     static let put = table.put
 

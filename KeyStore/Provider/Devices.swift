@@ -123,7 +123,8 @@ extension StoreTransaction {
         }
         let known = try known(id)
         let isHeld = try record.map { (record) throws(KeyStoreError) in
-            try known.check(record, session: owner, for: try context(of: record, known, ReplyTerms(topic: registration.topic)))
+            try known.check(
+                record, session: owner, for: try context(of: record, known, ReplyTerms(topic: registration.topic)))
         }
         return try register(
             registration, id: id, known: known, owner: owner, at: now, isLive: true, isSignedAsHeld: isHeld ?? false)
@@ -194,9 +195,7 @@ extension StoreTransaction {
             try deleteDevice(holder.id)
             let time = max(now, holder.updatedAt.plausible(at: now))
             let removal = RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")
-            var known = KnownDevice(device: holder)
-            known.signing = known.signing.afterRemoval(at: now)
-            try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
+            try put(RemovedDeviceRow(removal.completed(by: KnownDevice(device: holder), at: time)))
         }
     }
 

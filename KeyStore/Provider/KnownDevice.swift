@@ -51,7 +51,8 @@ struct KnownDevice {
             throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to user '\(owner)', not to '\(user)'")
         case (.user(let user), nil):
             throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to no user, and not to '\(user)'")
-        case (.unchanged, let owner?) where device?.publicKey != key, (.nobody, let owner?) where device?.publicKey != key:
+        case (.unchanged, let owner?) where device?.publicKey != key,
+            (.nobody, let owner?) where device?.publicKey != key:
             throw KeyStoreError(
                 .userMismatch, "device '\(id)' \(belongs) to user '\(owner)', and nobody else may change its key")
         default: return

@@ -158,7 +158,8 @@ extension KeyStoreError {
 
     static func badRecordSignature(_ id: String) -> KeyStoreError {
         KeyStoreError(
-            .badRecordSignature, "the record of device '\(id)' is not signed by its update key, for this app and channel")
+            .badRecordSignature,
+            "the record of device '\(id)' is not signed by its update key, for this app and channel")
     }
 }
 

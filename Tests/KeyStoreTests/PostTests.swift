@@ -39,7 +39,8 @@ struct PostTests {
         (next.key, next.generation) = (DeviceKey().publicKey, 3)
         #expect(try store.post(next.signed(11) { $0.grant = "abc" }) == "updated")
         let device = try #require(try store.device(id: phone.id))
-        #expect(device.user == "alice" && device.publicKey == next.key && device.grant == "abc" && device.sequence == 11)
+        #expect(
+            device.user == "alice" && device.publicKey == next.key && device.grant == "abc" && device.sequence == 11)
         // An older key than the store has: of the phone itself, which was restored.
         #expect(try store.post(phone.signed(12)) == "updated")
         #expect(try store.device(id: phone.id)?.publicKey == phone.key)
@@ -68,7 +69,8 @@ struct PostTests {
         taken.key = DeviceKey().publicKey
         #expect(try store.post(taken.signed(1, over: .session), session: .user("bob")) == "added")
         try refuses(phone.signed(11) { ($0.publicKey, $0.topic) = (taken.key, elsewhere) }, "bad-record-signature")
-        try refuses(phone.signed(11, for: elsewhere) { ($0.publicKey, $0.topic) = (taken.key, elsewhere) }, "topic-mismatch")
+        try refuses(
+            phone.signed(11, for: elsewhere) { ($0.publicKey, $0.topic) = (taken.key, elsewhere) }, "topic-mismatch")
         try refuses(phone.signed(11) { $0.publicKey = taken.key }, "key-taken")
         #expect(try store.post(phone.signed(11)) == "unchanged")
     }
@@ -96,7 +98,8 @@ struct PostTests {
         try refuses(phone.end(for: .other), bad)
         // The provider key that is signed is the one that the record names: another's record names another.
         let other = ProviderKey().publicKey
-        #expect(try store.accept(phone.signed(11) { $0.pinnedProvider = other }.body, at: start)?.foreign == [.provider])
+        #expect(
+            try store.accept(phone.signed(11) { $0.pinnedProvider = other }.body, at: start)?.foreign == [.provider])
         try refuses(forged(phone.signed(12) { $0.pinnedProvider = other }, as: phone.signed(12)), bad)
         try refuses(forged(phone.end(at: other), as: phone.end()), bad)
         let unnamed = try phone.signed(12) { $0.pinnedProvider = nil }
@@ -121,7 +124,8 @@ struct PostTests {
         try refuses(other.signed(11), "bad-record-signature")
         // The held key signs for no other either.
         try refuses(other.signed(11, by: phone.updateKey), "bad-record-signature")
-        try refuses(other.signed(11, over: .session, by: phone.updateKey), session: .user("alice"), "bad-record-signature")
+        try refuses(
+            other.signed(11, over: .session, by: phone.updateKey), session: .user("alice"), "bad-record-signature")
         #expect(try store.post(other.signed(11, over: .session), session: .user("alice")) == "updated")
         try refuses(phone.signed(12), "bad-record-signature")
         try refuses(phone.end(), "bad-record-signature")
@@ -211,7 +215,8 @@ struct PostTests {
         #expect(known.user == "alice" && known.topic == phone.record(0).topic)
         try refuses(phone.signed(until, over: .session), session: .user("alice"), "stale-record")
         try refuses(phone.signed(until), remover == .apns ? "stale-record" : "unknown-device")
-        try refuses(phone.signed(until + 1, by: SigningKey()), remover == .apns ? "bad-record-signature" : "unknown-device")
+        try refuses(
+            phone.signed(until + 1, by: SigningKey()), remover == .apns ? "bad-record-signature" : "unknown-device")
         if remover == .apns {
             #expect(try store.post(phone.signed(until + 1)) == "added")
         } else {

@@ -217,7 +217,7 @@ struct TamperTests {
         let (mine, other) = (try Full(), try Full())
         let row = try #require(try other.home.raw().rows("SELECT * FROM devices WHERE id = 'one'").first)
         try mine.home.raw().rows(
-            "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         #expect(code { try mine.use("devices", "one") } == .corruptStore)
     }
 

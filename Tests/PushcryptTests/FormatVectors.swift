@@ -47,10 +47,24 @@ enum FormatVectors {
             zip(original, again).enumerated().flatMap { index, pair in
                 differences(pair.0, pair.1, at: "\(place)[\(index)]")
             }
-        case (is NSNull, nil): []
         case (let original as NSObject, let again as NSObject) where original == again: []
         default: [place]
         }
+    }
+}
+
+/// A member that is there, and null where it says nothing.
+@propertyWrapper struct OrNull<Value: Codable & Sendable>: Codable, Sendable {
+    var wrappedValue: Value?
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue)
     }
 }
 

@@ -9,7 +9,7 @@ import Testing
         struct Pairing: FormatVector {
             let name, secret, url, topic: String
             let providerSeed: Hex
-            let signingSeed: Hex?
+            @OrNull var signingSeed: Hex?
             let provider, code, id, salt, record, request, post, replyRecord, signedReply, reply: String
         }
 

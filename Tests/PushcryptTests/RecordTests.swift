@@ -180,7 +180,7 @@ import Testing
         Fault(#""environment":"sandbox""#, says: "production or development"),
         Fault(#""environment":1"#, says: "string"),
         Fault(#""update_key":1"#, says: "update_key is not a string"),
-        Fault(#""update_key":"AQ""#, .malformedKey, says: "43 characters"),
+        Fault(#""update_key":"AQ""#, .malformedKey, says: "32 bytes"),
         Fault(#""update_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA""#, .weakKey, says: "weak"),
         Fault(#""sequence":0"#, says: "sequence is not a number from 1"),
         Fault(#""sequence":9007199254740991"#, says: "sequence"), Fault(#""sequence":"1""#, says: "sequence"),

@@ -9,7 +9,7 @@ struct SignedVectors: Codable {
         let updateSeed: Hex
         let channel: UInt8
         let context: String
-        let provider: String?
+        @OrNull var provider: String?
         let record: String
         let signed: Hex
         let signature, body: String
@@ -18,8 +18,8 @@ struct SignedVectors: Codable {
     struct Reply: FormatVector {
         let name: String
         let providerSeed: Hex
-        let signingSeed: Hex?
-        let certificate: String?
+        @OrNull var signingSeed: Hex?
+        @OrNull var certificate: String?
         let context, asked, replyRecord: String
         let signed: Hex
         let body: String
@@ -133,7 +133,8 @@ struct SignedVectors: Codable {
     @Test func theEndOfADeviceIsOfItsProvider() throws {
         let (key, provider, other) = (SigningKey(), ProviderKey().publicKey, ProviderKey().publicKey)
         let record = SignedRecord(DeviceEnd(of: "phone", at: provider), by: key, for: try FormatFixture.app)
-        let text = String(decoding: record.bytes, as: UTF8.self).replacing(provider.description, with: other.description)
+        let text = String(decoding: record.bytes, as: UTF8.self).replacing(
+            provider.description, with: other.description)
         let swapped = SignedRecord(DeviceEnd(of: "phone", at: other), by: key, for: try FormatFixture.app)
         #expect(record.isSigned(by: key.publicKey, over: .open, for: try FormatFixture.app))
         #expect(text.utf8.count == swapped.bytes.count && record.sequence == 9_007_199_254_740_991)

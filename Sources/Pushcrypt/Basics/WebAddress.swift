@@ -53,10 +53,14 @@ package struct WebAddress: Hashable, Sendable {
     /// The ends of names that are used in homes. They may lead to a stranger elsewhere, so a phone says hello first. [P-11]
     private static let homes = [".local", ".home.arpa", ".internal", ".lan", ".ts.net", ".fritz.box"]
 
+    private func isBelow(_ home: String) -> Bool {
+        host.hasSuffix(home) && host.dropLast(home.count).last.map { $0 != "." } ?? false
+    }
+
     /// Whether the host is a private, link-local or loopback address, `localhost`, or a name of a home. Any other name may lead
     /// anywhere.
     private var isPrivate: Bool {
-        if ["localhost", "fritz.box"].contains(host) || Self.homes.contains(where: host.hasSuffix) { return true }
+        if ["localhost", "fritz.box"].contains(host) || Self.homes.contains(where: isBelow) { return true }
         if let address = IPv6Address(host[...]) { return address.isPrivate }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in

@@ -124,7 +124,9 @@ package struct KeyRecord {
 
     package func flag(_ name: String) throws(KeyError) -> Bool? {
         guard let value = root[name], value.kind != .null else { return nil }
-        guard let flag = value.bool else { throw KeyError(.malformedRecord, "the record's \(name) is not true or false") }
+        guard let flag = value.bool else {
+            throw KeyError(.malformedRecord, "the record's \(name) is not true or false")
+        }
         return flag
     }
 

@@ -141,7 +141,9 @@ public struct RegistrationReply: Hashable, Sendable {
         let (foreign, providerText) = (try record.foreign(), try record.text("provider"))
         let (pushKeyText, (certificate, fault)) = (try record.text("push_key"), try record.certificate())
         let (suites, nextText) = (try record.suites() ?? Self.standardSuites, try record.text("next_push_key"))
-        let (sequence, ended, hello) = (try record.number("sequence"), try record.deviceID("ended"), try record.text("hello"))
+        let (sequence, ended, hello) = (
+            try record.number("sequence"), try record.deviceID("ended"), try record.text("hello")
+        )
         let isGrantEnded = try record.text("grant", "the word ended") { $0 == "ended" } != nil
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused"), ended, hello) {

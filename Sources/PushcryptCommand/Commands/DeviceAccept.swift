@@ -33,7 +33,8 @@ struct DeviceAcceptCommand: CommandBody {
             throw CommandFailure(error, in: "the phone's post")
         }
         if case .answer = post, !isJSON {
-            throw .usage("the post is an answer, which only --json prints", hint: "add --json, and give it to answer open")
+            throw .usage(
+                "the post is an answer, which only --json prints", hint: "add --json, and give it to answer open")
         }
         let store = try console.open(store)
         let answer: PostAnswer?

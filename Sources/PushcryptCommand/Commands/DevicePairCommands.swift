@@ -9,7 +9,7 @@ extension Command {
                 "The app scans the code, and posts a sealed request to the server's address; the server gives it to 'device accept', and answers with the reply. See Docs/SelfHostedServer.md."
             ],
             commands: [
-                Command("new", "make a code for one phone", DevicePairNewCommand.self),
+                Command("new", "make a code for one phone", DevicePairNewCommand.self)
             ])
     }
 }

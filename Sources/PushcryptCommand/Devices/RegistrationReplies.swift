@@ -43,7 +43,9 @@ struct RegistrationReplies {
         to registration: DeviceRegistration, of id: String, refused refusal: RegistrationReply.Refusal
     ) throws(CommandFailure) -> RegistrationReply {
         var reply = RegistrationReply(.refused(refusal), certificate: try provider(for: registration, id)?.certificate)
-        if refusal == .staleRecord { reply.sequence = try withStoreErrors { () throws(KeyStoreError) in try store.sequence(of: id) } }
+        if refusal == .staleRecord {
+            reply.sequence = try withStoreErrors { () throws(KeyStoreError) in try store.sequence(of: id) }
+        }
         return reply
     }
 

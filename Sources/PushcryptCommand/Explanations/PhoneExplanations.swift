@@ -242,7 +242,8 @@ extension Explanation {
             summary: "the server knows this phone no more",
             cause:
                 "Its operator has removed the phone, its store was lost, or it has another phone's update key under this id.",
-            fix: "Ask the user to scan another code of the server, or to log in again. The phone goes on sending its record.",
+            fix:
+                "Ask the user to scan another code of the server, or to log in again. The phone goes on sending its record.",
             shown: "Nothing, once the server does not push."),
         Explanation(
             EnrolmentPlan.Notice.alertsOff, .enrolment,

@@ -278,7 +278,8 @@ extension EnrolmentState {
         }
         for value in ends.elements {
             guard let account = value["account"]?.string, let post = value["post"],
-                case .record(let record)? = try? PhonePost(json: post.minified(), over: .open), case .end = record.content
+                case .record(let record)? = try? PhonePost(json: post.minified(), over: .open),
+                case .end = record.content
             else { throw .damaged }
             self.ends.append(End(account: account, record: record, address: try value.read("address") { $0 }))
         }

@@ -177,7 +177,9 @@ extension Enrolment {
 
     /// The end of the account's device; nil if it knows no provider yet, whose key the end has to name.
     private func end(of state: EnrolmentState) throws(KeyStoreError) -> SignedRecord? {
-        guard let device = state.account(account)?.device, let provider = try trust().pins.first?.key else { return nil }
+        guard let device = state.account(account)?.device, let provider = try trust().pins.first?.key else {
+            return nil
+        }
         return SignedRecord(DeviceEnd(of: device, at: provider), by: try store.updateKey(of: account), for: topic)
     }
 

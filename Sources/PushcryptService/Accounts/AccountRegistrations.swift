@@ -64,7 +64,9 @@ final class AccountRegistrations: @unchecked Sendable {
                 // First, so that nothing opens any more.
                 var problem = handle(.logOut(account: account))
                 var directory: URL?
-                do { directory = try settings.directory() } catch { problem = problem ?? LogOutProblem(Self.obstacle(error)) }
+                do { directory = try settings.directory() } catch {
+                    problem = problem ?? LogOutProblem(Self.obstacle(error))
+                }
                 AccountTraces(of: account, in: directory, settings.senders).remove()
                 if let problem { continuation.resume(throwing: problem) } else { continuation.resume() }
             }

@@ -258,7 +258,9 @@ struct RegistrationMachine {
             var request = request
             request.pairingAddress = code.url.text
             let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
-            post(pairing.body, to: code.url.text, Registration(wish: wish, request: request, way: .pairing(pairing)), &step)
+            post(
+                pairing.body, to: code.url.text, Registration(wish: wish, request: request, way: .pairing(pairing)),
+                &step)
         } else if let address = step.state?.address(of: wish.account) {
             let hello = Self.hello(to: address)
             post(

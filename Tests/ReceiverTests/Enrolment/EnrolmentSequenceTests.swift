@@ -7,7 +7,7 @@ import Testing
 /// `Tests/Data/Vectors/signed.json`: the sequence of a phone's next record, and after a stale one. (`Docs/FormatRecords.md`, D-50, D-51)
 @Suite struct EnrolmentSequenceTests {
     private static func vectors(_ section: String) throws -> [[String: UInt64]] {
-        let file = URL(fileURLWithPath: #filePath)  // PACKAGE/Tests/ReceiverTests/Enrolment/EnrolmentSequenceTests.swift
+        let file = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Data/Vectors/signed.json")
         let root = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
@@ -19,7 +19,9 @@ import Testing
     private func state(after last: UInt64) throws -> EnrolmentState {
         var state = EnrolmentState()
         _ = state.deviceAccount(named: "alice")
-        while let sequence = state.account("alice")?.sequence, sequence < last { state.raiseSequence(to: last, of: "alice") }
+        while let sequence = state.account("alice")?.sequence, sequence < last {
+            state.raiseSequence(to: last, of: "alice")
+        }
         return state
     }
 

@@ -125,7 +125,9 @@ final class Installation {
     }
 
     /// The reply in an answer, if the phone believes it: over its session, or signed.
-    func believed(_ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp = .start) throws -> RegistrationReply? {
+    func believed(_ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp = .start) throws
+        -> RegistrationReply?
+    {
         guard try isPaired else { return try RegistrationReply(json: answer) }
         return SignedReply.open(answer, to: request.signed.bytes, trusting: try trust, for: .app, at: now)
     }

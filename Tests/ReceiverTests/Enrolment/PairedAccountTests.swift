@@ -102,7 +102,8 @@ import Testing
     // MARK: Whom it believes
 
     enum Doubt: CaseIterable {
-        case unsigned, anotherProvider, anotherProvidersCertificate, replacedKey, providerKeyItself, anotherRecord, hello
+        case unsigned, anotherProvider, anotherProvidersCertificate, replacedKey, providerKeyItself, anotherRecord,
+            hello
         case anotherApp, cut
     }
 

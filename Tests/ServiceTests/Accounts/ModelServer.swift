@@ -117,7 +117,9 @@ struct ModelServer {
     }
 
     /// Makes the next record of a device have to be later.
-    mutating func raise(_ id: String, to sequence: UInt64) { signing[id] = Signing(key: signing[id]?.key, sequence: sequence) }
+    mutating func raise(_ id: String, to sequence: UInt64) {
+        signing[id] = Signing(key: signing[id]?.key, sequence: sequence)
+    }
 
     /// Takes the record of a phone that has a code, which replaces the device.
     mutating func pair(_ record: DeviceRegistration, of user: String) -> RegistrationReply {
@@ -171,9 +173,11 @@ struct ModelPairing {
 
     /// Answers as somebody does who knows the code.
     func answer(
-        _ request: ContiguousArray<UInt8>, by signer: EnvelopeSigner, _ accept: (DeviceRegistration) -> RegistrationReply
+        _ request: ContiguousArray<UInt8>, by signer: EnvelopeSigner,
+        _ accept: (DeviceRegistration) -> RegistrationReply
     ) -> WebAnswer {
-        guard let record = exchange.open(request: request.span), let registration = try? DeviceRegistration(json: record)
+        guard let record = exchange.open(request: request.span),
+            let registration = try? DeviceRegistration(json: record)
         else { return WebAnswer(status: 404, body: []) }
         let reply = SignedReply.body(accept(registration), to: record, by: signer, for: TestPhone.topic)
         let text = PairingText.encode(exchange.seal(reply: reply, to: request.span)) + "\n"

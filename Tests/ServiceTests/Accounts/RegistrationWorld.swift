@@ -405,7 +405,9 @@ struct RegistrationWorld {
     /// What a post says; sealed or of the relay, as it is.
     private static func text(_ body: ContiguousArray<UInt8>, _ sequences: inout [UInt64]) -> String {
         guard let post = try? PhonePost(json: body, over: .session), case .record(let record) = post else {
-            if let record = try? DeviceRegistration(json: body), let sequence = record.sequence { sequences.append(sequence) }
+            if let record = try? DeviceRegistration(json: body), let sequence = record.sequence {
+                sequences.append(sequence)
+            }
             return String(decoding: body, as: UTF8.self)
         }
         return text(record, &sequences)

@@ -105,7 +105,7 @@ struct PairingTarget: FuzzTarget {
         else { return require(request.count > PairingExchange.maximumLength, "pairing: a record gets a signed reply") }
         switch (answer.event, reply.verdict) {
         case (.repeated("phone"), .acknowledged(KnownKeys.device.publicKey)): break
-        case (.refused(let refusal, _), .refused(refusal)): break
+        case (.refused(let refusal, _), .refused(let said)) where said == refusal: break
         default: fail("pairing: the reply says what has become of the record")
         }
     }

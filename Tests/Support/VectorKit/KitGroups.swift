@@ -1,7 +1,8 @@
 extension KitGroup {
     /// Every group that there is.
     public static let all: [KitGroup] = [
-        envelopes, pushes, notifications, sequences, certificates, plans, contexts, keys, records, posts, replies, payloads,
+        envelopes, pushes, notifications, sequences, certificates, plans, contexts, keys, records, posts, replies,
+        payloads,
         attachments, references, attachmentLists, reserved, fullBodies, suite2Envelopes, suite2Keys,
     ]
 
