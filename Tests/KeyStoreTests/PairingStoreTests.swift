@@ -113,7 +113,9 @@ struct PairingStoreTests {
         let first = try registration()
         _ = try ask(phone(code(user: "alice"), first))
         try store.removeDevice(id: "phone1", at: start + 1)
-        let stranger = try registration("phone1") { $0.generation = 2 }
+        // Later than the removal.
+        let sequence = (start + 172_800).milliseconds
+        let stranger = try registration("phone1") { ($0.generation, $0.sequence) = (2, sequence) }
         #expect(try refusal(ask(phone(code(), stranger), at: start + 2)) == "user-mismatch")
         #expect(try store.deviceCount() == 0)
         #expect(try refusal(ask(phone(code(user: "alice"), stranger), at: start + 2)) == nil)
