@@ -59,8 +59,11 @@ struct RegistrationWorld {
     private var reported: [String: UInt8] = [:]
     private var outcomes: [String: PushAccounts.Outcome] = [:]
 
-    init(relay: ModelRelay? = nil) throws {
+    private let trust: FirstTrust
+
+    init(relay: ModelRelay? = nil, isBuiltIn: Bool = false) throws {
         self.relay = relay
+        trust = isBuiltIn ? .provider(Self.provider.publicKey) : .firstReply
         guard relay != nil else { return }
         pairing = try ModelPairing(Self.provider.publicKey, of: "A")
         namePushKey()
@@ -189,7 +192,7 @@ struct RegistrationWorld {
         _ event: RegistrationMachine.Event, isSaved: Bool = true, deletesKeys: Bool = true
     ) {
         let terms = RegistrationMachine.Terms(
-            topic: TestPhone.topic, trust: .firstReply, relay: relay.map { _ in PushRelay(ModelRelay.origin) })
+            topic: TestPhone.topic, trust: trust, relay: relay.map { _ in PushRelay(ModelRelay.origin) })
         for action in machine.handle(event, saved: saved, store: store, terms: terms, at: Self.now) {
             switch action {
             case .save(let state): if isSaved { file = state.json }
