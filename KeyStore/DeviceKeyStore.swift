@@ -120,6 +120,15 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
         _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> Bool
 
+    /// Generates the key that follows one which the provider refuses, pending. A refused pending key retires; a refused active one
+    /// opens on.
+    ///
+    /// - Returns: The key; the pending one, if it is not the refused one.
+    /// - Throws: `unknownName`, `unsupportedSuite`.
+    func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord
+
     /// Activates the pending key of a name, because the provider has acknowledged it. The active key retires.
     ///
     /// A grace period shorter than the time to live of messages under way loses messages.
@@ -148,6 +157,12 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// - Returns: The deleted keys; none for a name without keys, so that a log-out can be repeated.
     /// - Throws: `ambiguousName`.
     func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord]
+
+    /// Returns the key under which the device signs an account's records, making one the first time; `removeAccount` deletes
+    /// it. It is no device key: it opens nothing. (`Docs/FormatRecords.md`, Posts)
+    ///
+    /// - Throws: `invalidName`.
+    func updateKey(of account: String) throws(KeyStoreError) -> SigningKey
 
     /// Deletes all keys and pins of an account, for a log-out. What was learned of its providers stays, so that an old
     /// certificate is not believed if the account comes back.
@@ -208,6 +223,9 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     func acceptCertificate(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderTrust.Change
+
+    /// Returns what is known of a provider, pinned or not, to verify its reply with: an account that has logged out has no pins.
+    func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust
 
     // MARK: Both
 

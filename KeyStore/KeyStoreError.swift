@@ -34,6 +34,8 @@ public struct KeyStoreError: CodedError {
             case keyTaken = "key-taken"
             case suiteDowngrade = "suite-downgrade"
             case unsupportedSuite = "unsupported-suite"
+            case badRecordSignature = "bad-record-signature"
+            case staleRecord = "stale-record"
             case futureTime = "future-time"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
@@ -107,6 +109,10 @@ public struct KeyStoreError: CodedError {
         public static let suiteDowngrade = Code(known: .suiteDowngrade)
         /// This build cannot compute with a key of this suite.
         public static let unsupportedSuite = Code(known: .unsupportedSuite)
+        /// A record is not signed by the device's update key, or not for this app and channel.
+        public static let badRecordSignature = Code(known: .badRecordSignature)
+        /// The store has a later record of the device.
+        public static let staleRecord = Code(known: .staleRecord)
         /// A change to a device has a time after the year 2100: it is not in milliseconds.
         public static let futureTime = Code(known: .futureTime)
         /// No device has this id.
@@ -143,7 +149,8 @@ public struct KeyStoreError: CodedError {
 
         fileprivate static let ofOneRow: Set<Code> = [
             .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
-            .suiteDowngrade, .unsupportedSuite, .futureTime, .unknownDevice, .removedDevice,
+            .suiteDowngrade, .unsupportedSuite, .badRecordSignature, .staleRecord, .futureTime, .unknownDevice,
+            .removedDevice,
         ]
 
         fileprivate init?(_ code: TrustError.Code) {
@@ -198,6 +205,9 @@ extension KeyStoreError {
         case .userMismatch: .userMismatch
         case .keyTaken: .keyTaken
         case .suiteDowngrade: .suiteDowngrade
+        case .badRecordSignature: .badRecordSignature
+        case .staleRecord: .staleRecord
+        case .unknownDevice: .unknownDevice
         case .unsupportedSuite: .unsupportedSuite
         default: nil
         }

@@ -59,7 +59,7 @@ private struct StoreCheck {
     mutating func checkContent() {
         step { check throws(KeyStoreError) in try check.checkDatabase() }
         let tables: [any StoredRow.Type] = [
-            StoreHeader.self, SettingRow.self, DeviceKeyRow.self, PinRow.self, LearnedTrustRow.self,
+            StoreHeader.self, SettingRow.self, DeviceKeyRow.self, UpdateKeyRow.self, PinRow.self, LearnedTrustRow.self,
             ProviderKeyRow.self, PastEpochRow.self, CertificateRequestRow.self, DeviceRow.self, RemovedDeviceRow.self,
             AnswerSecretRow.self, ReplacedKeyRow.self, AnswerRow.self, PushKeyRow.self, PairingRow.self,
         ]

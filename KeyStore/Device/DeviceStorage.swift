@@ -29,6 +29,12 @@ protocol DeviceStorage {
     ) throws(KeyStoreError) -> KeyRow
     func delete(_ row: KeyRow) throws(KeyStoreError)
 
+    // MARK: Update keys
+
+    func updateKey(of account: String) throws(KeyStoreError) -> SigningKey?
+    func addUpdateKey(_ key: SigningKey, of account: String) throws(KeyStoreError)
+    func deleteUpdateKey(of account: String) throws(KeyStoreError)
+
     // MARK: Trust
 
     /// Returns every pin, oldest first.
@@ -72,6 +78,14 @@ extension DeviceKeyEntry {
 
 // The rules for a device's keys, the same in every store; `DeviceKeyStore` documents their guarantees.
 extension DeviceStorage {
+    func newUpdateKey(of account: String) throws(KeyStoreError) -> SigningKey {
+        if let key = try updateKey(of: account) { return key }
+        try StoreName.check(account, "the name of an account")
+        let key = SigningKey()
+        try addUpdateKey(key, of: account)
+        return key
+    }
+
     // MARK: Generating
 
     func generateDeviceKey(
@@ -184,12 +198,31 @@ extension DeviceStorage {
         return true
     }
 
-    /// Deletes the keys of a name that no longer open; without a time, all of them.
+    func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, making make: KeyMaker, grace: Interval,
+        at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        let rows = try deviceKeyRows(name)
+        guard let newest = rows.last else {
+            throw KeyStoreError(.unknownName, "no device key is named '\(name)'")
+        }
+        if newest.state == .pending {
+            guard newest.publicKey == key else { return try record(newest) }
+            _ = try move(newest, to: .retiring, retiresAt: now.adding(grace))
+        }
+        let row = try addDeviceKey(
+            try newDeviceKey(suite, make), name: newest.name, topic: newest.topic,
+            generation: try deviceNames.generation(after: newest.generation), state: .pending, at: now)
+        return try record(row)
+    }
+
+    /// Deletes the keys of a name that no longer open; without a time, all of them, and the update key.
     func purgeDeviceKeys(named name: String?, at now: Timestamp? = nil) throws(KeyStoreError) -> [DeviceKeyRecord] {
         guard let name = try deviceNames.resolveIfPresent(name) else { return [] }
         let rows = try deviceKeyRows(name).filter { row in now.map { !row.opens(at: $0) } ?? true }
         let records = try records(rows)
         for row in rows { try delete(row) }
+        if now == nil { try deleteUpdateKey(of: name) }
         try deviceNames.keepDefault()
         return records
     }

@@ -76,6 +76,10 @@ extension DeviceStorage {
         }
     }
 
+    func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
+        ProviderTrust([ProviderTrust.Pin(provider, try learnedTrust(of: provider, topic)?.trust ?? LearnedTrust())])
+    }
+
     func unpinProvider(_ key: ProviderPublicKey, for account: String) throws(KeyStoreError) -> Bool {
         let rows = try pins(of: account).filter { $0.key == key }
         for row in rows { try delete(row) }
@@ -84,6 +88,7 @@ extension DeviceStorage {
 
     /// Deletes the keys and pins of an account; nothing that was learned.
     func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try deleteUpdateKey(of: account)
         for row in try pins(of: account) { try delete(row) }
         return try purgeDeviceKeys(named: account)
     }

@@ -52,6 +52,12 @@ extension SQLiteKeyStore {
         }
     }
 
+    /// Returns the key under which the device signs an account's records, making one the first time.
+    public func updateKey(of account: String) throws(KeyStoreError) -> SigningKey {
+        if let key = try read({ (store) throws(KeyStoreError) in try store.updateKey(of: account) }) { return key }
+        return try write { (store) throws(KeyStoreError) in try store.newUpdateKey(of: account) }
+    }
+
     /// Sets the default name.
     public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.deviceNames.setDefault(name) }
@@ -73,6 +79,16 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> Bool {
         try write { (store) throws(KeyStoreError) in
             try store.retirePendingDeviceKey(key, named: name, grace: grace, at: now)
+        }
+    }
+
+    /// Generates the key that follows one which the provider refuses.
+    public func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try write { (store) throws(KeyStoreError) in
+            try store.replaceRefusedDeviceKey(
+                key, named: name, suite: suite, making: options.makeDeviceKey, grace: grace, at: now)
         }
     }
 
@@ -134,6 +150,11 @@ extension SQLiteKeyStore {
     /// Returns the providers that an account trusts for an app.
     public func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
         try read { (store) throws(KeyStoreError) in try store.trust(for: topic, account: account) }
+    }
+
+    /// Returns what is known of a provider, pinned or not.
+    public func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
+        try read { (store) throws(KeyStoreError) in try store.trust(in: provider, for: topic) }
     }
 
     /// Pins a provider's key for an account.
@@ -211,6 +232,7 @@ extension SQLiteKeyStore {
             // This includes damaged rows.
             try store.deleteAll(DeviceKeyRow.self)
             try store.deleteAll(PinRow.self)
+            try store.deleteAll(UpdateKeyRow.self)
             try store.deviceNames.setDefaultName(nil)
             do throws(KeyStoreError) {
                 _ = try store.rows(LearnedTrustRow.self, "")
@@ -307,6 +329,23 @@ extension StoreTransaction: DeviceStorage {
     }
 
     func delete(_ row: DeviceKeyRow) throws(KeyStoreError) { try delete(DeviceKeyRow.self, key: .integer(row.id)) }
+
+    private func updateKeyRow(of account: String) throws(KeyStoreError) -> UpdateKeyRow? {
+        try row(UpdateKeyRow.self, "WHERE account = ?", .text(account))
+    }
+
+    func updateKey(of account: String) throws(KeyStoreError) -> SigningKey? {
+        try updateKeyRow(of: account)?.key(keys)
+    }
+
+    func addUpdateKey(_ key: SigningKey, of account: String) throws(KeyStoreError) {
+        try put(UpdateKeyRow(id: try newRowNumber(in: UpdateKeyRow.self), account: account, key, keys))
+    }
+
+    func deleteUpdateKey(of account: String) throws(KeyStoreError) {
+        guard let row = try updateKeyRow(of: account) else { return }
+        try delete(UpdateKeyRow.self, key: .integer(row.id))
+    }
 
     func pins() throws(KeyStoreError) -> [PinRow] { try rows(PinRow.self, "ORDER BY id") }
 

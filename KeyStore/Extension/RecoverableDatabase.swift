@@ -178,7 +178,8 @@ final class RecoverableDatabase {
             // Another process may have done it while this one waited.
             guard try directory.facts(of: Self.name)?.identity == damaged else { return }
             try interruption.check(directory.file(Self.name))
-            try build(in: directory, floor: now.subtracting(milliseconds: ReplayRules.recreatedFloorAge))
+            let age = damaged == nil ? ReplayRules.firstFloorAge : ReplayRules.recreatedFloorAge
+            try build(in: directory, floor: now.subtracting(age))
             wasDamaged = wasDamaged || damaged != nil
         }
         // Close last: until then the inode cannot be reused.

@@ -36,31 +36,39 @@ struct KeychainContents: KeychainItemContents {
         var retiresAt: Timestamp?
     }
 
+    /// The key under which the device signs an account's records.
+    struct UpdateKey {
+        let account: String
+        let key: SigningKey
+    }
+
     var defaultName: String?
     /// In insertion order.
     var keys: [KeyRow] = []
     /// Ordered by number.
     var pins: [PinRow] = []
+    /// In insertion order.
+    var updateKeys: [UpdateKey] = []
 }
 
 // MARK: Serialisation
 
 /// The data of the item. Equal contents have equal bytes, so that copies can be compared; big-endian.
 ///
-///     1    version, 0x04
+///     1    version, 0x05
 ///     16   revision: random, new for each change
 ///     4    length of the table
 ///     n    table
-///     32k  the scalars or seeds of its k keys, in the order of the table
+///     32k  the scalars or seeds of its k keys, then of its u update keys, in the order of the table
 ///     32   SHA-256 of all the preceding bytes: distinguishes damage from a newer form
 ///
-///     table   text default name, or empty; u32 k, k keys; u32 m, m pins
+///     table   text default name, or empty; u32 k, k keys; u32 m, m pins; u32 u, u texts: accounts with an update key
 ///     key     text name; text topic, or empty; u8 suite; u64 generation; u8 state; u64 created; in state 3 only, u64
 ///             retires; 1,216 bytes public key, in suite 2 only, because not every build can compute it
 ///     pin     u64 number; text account; text topic, or empty; 32 bytes key; u8 origin; u64 created
 ///     text    u8 length, UTF-8
 extension KeychainContents {
-    static let version: UInt8 = 4
+    static let version: UInt8 = 5
     private static let tableLength = 1 + KeychainItem.revisionLength..<1 + KeychainItem.revisionLength + 4
     private static let scalarLength = 32
 
@@ -97,6 +105,13 @@ extension KeychainContents {
             place += scalarLength
         }
         for _ in 0..<(try reader.integer(UInt32.self)) { contents.pins.append(try reader.pin()) }
+        for _ in 0..<(try reader.integer(UInt32.self)) {
+            guard end - place >= scalarLength, let account = try? reader.name(),
+                let key = try? SigningKey(seed: data.extracting(place..<place + scalarLength))
+            else { throw damaged }
+            contents.updateKeys.append(UpdateKey(account: account, key: key))
+            place += scalarLength
+        }
         // Data that could be written in another way, or has bytes left over, does not survive this comparison.
         guard place == end, contents.table == table, contents.isConsistent else { throw damaged }
         return (contents, revision)
@@ -109,7 +124,7 @@ extension KeychainContents {
         head += revision
         head.append(bigEndian: UInt32(truncatingIfNeeded: table.count))
         head += table
-        let end = head.count + keys.count * Self.scalarLength
+        let end = head.count + (keys.count + updateKeys.count) * Self.scalarLength
         return KeychainSecret(
             SecretBytes(count: end + SHA256.digestLength) { output in
                 var place = 0
@@ -119,6 +134,7 @@ extension KeychainContents {
                 }
                 write(head.span, &output)
                 for row in keys { row.secret.withBytes { write($0, &output) } }
+                for entry in updateKeys { entry.key.withSeed { write($0, &output) } }
                 let digest = output.withSpan { SHA256.digest($0.extracting(0..<end)) }
                 write(digest.span, &output)
             })
@@ -147,6 +163,8 @@ extension KeychainContents {
             table.append(row.origin.rawValue)
             table.append(bigEndian: row.createdAt.milliseconds)
         }
+        table.append(bigEndian: UInt32(truncatingIfNeeded: updateKeys.count))
+        for entry in updateKeys { table.append(text: entry.account) }
         return table
     }
 
@@ -155,6 +173,7 @@ extension KeychainContents {
     private var isConsistent: Bool {
         let generations = Dictionary(grouping: keys) { Bytes($0.name.utf8) }
         return Set(keys.map(\.publicKey.id)).count == keys.count
+            && Set(updateKeys.map { Bytes($0.account.utf8) }).count == updateKeys.count
             && generations.values.allSatisfy { isRising($0.map(\.generation)) }
             && isRising(pins.map(\.id))
             && Dictionary(grouping: pins) { Bytes($0.account.utf8) }.values.allSatisfy { pins in

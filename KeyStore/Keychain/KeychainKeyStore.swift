@@ -111,6 +111,16 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
+    /// Generates the key that follows one which the provider refuses.
+    public func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try change { (store) throws(KeyStoreError) in
+            try store.replaceRefusedDeviceKey(
+                key, named: name, suite: suite, making: makeDeviceKey, grace: grace, at: now)
+        }
+    }
+
     /// Activates the pending key of a name.
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
@@ -140,6 +150,11 @@ public final class KeychainKeyStore: DeviceKeyStore {
         try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
     }
 
+    /// Returns the key under which the device signs an account's records, making one the first time.
+    public func updateKey(of account: String) throws(KeyStoreError) -> SigningKey {
+        try change { (store) throws(KeyStoreError) in try store.newUpdateKey(of: account) }
+    }
+
     /// Deletes the keys and pins of an account.
     @discardableResult
     public func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
@@ -147,6 +162,11 @@ public final class KeychainKeyStore: DeviceKeyStore {
     }
 
     // MARK: Trust
+
+    /// Returns what is known of a provider, pinned or not.
+    public func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
+        try present().trust(in: provider, for: topic)
+    }
 
     /// Pins a provider's key for an account.
     @discardableResult
@@ -327,6 +347,19 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
 
     func delete(_ row: KeychainContents.KeyRow) {
         change { $0.keys.removeAll { $0.publicKey == row.publicKey } }
+    }
+
+    func updateKey(of account: String) -> SigningKey? {
+        contents.updateKeys.first { StoreName.areEqual($0.account, account) }?.key
+    }
+
+    func addUpdateKey(_ key: SigningKey, of account: String) {
+        change { $0.updateKeys.append(KeychainContents.UpdateKey(account: account, key: key)) }
+    }
+
+    func deleteUpdateKey(of account: String) {
+        guard updateKey(of: account) != nil else { return }
+        change { $0.updateKeys.removeAll { StoreName.areEqual($0.account, account) } }
     }
 
     // MARK: Trust

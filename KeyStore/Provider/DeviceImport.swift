@@ -191,7 +191,10 @@ extension StoreTransaction {
                 // record.
                 guard let time = updatedAt ?? registration.createdAt else { return .stale }
                 try time.checkUnit("the creation time of the device's key")
-                guard min(time, now) > removed.removedAt.plausible(at: now) else { return .stale }
+                guard min(time, now) > removed.removedAt.plausible(at: now) else {
+                    try raise(known, to: registration.sequence)
+                    return .stale
+                }
             }
             guard let updatedAt else {
                 return .registered(
@@ -211,11 +214,14 @@ extension StoreTransaction {
     ) throws(KeyStoreError) -> ChangeOutcome {
         let new = DeviceRecord(
             registration, epoch: try reportedEpoch(registration, exported: epoch), id: id,
-            user: owner.user(after: known.user),
-            topic: registration.topic, updatedAt: updatedAt)
+            user: owner.user(after: known.user), topic: registration.topic, updatedAt: updatedAt,
+            signing: RemovedDevice.Signing(sequence: known.signing.sequence))
         guard let old = known.device else {
             if let last = known.removed?.lastKey {
-                guard (new.publicKey.suite, new.generation) >= (last.suite, last.generation) else { return .stale }
+                guard (new.publicKey.suite, new.generation) >= (last.suite, last.generation) else {
+                    try raise(known, to: new.sequence)
+                    return .stale
+                }
             }
             try insert(DeviceRow(new))
             if known.removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
@@ -224,6 +230,7 @@ extension StoreTransaction {
         let isSame = !new.differs(from: old)
         let held = (old.publicKey.suite.rawValue, old.generation, old.updatedAt.plausible(at: now))
         guard (new.publicKey.suite.rawValue, new.generation, new.updatedAt) > held else {
+            try raise(known, to: new.sequence)
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
         }
         if new.user != old.user {
@@ -243,13 +250,28 @@ extension StoreTransaction {
         let time = min(removal.removedAt, now)
         let known = replace ? try knownIfSound(removal.id) : try known(removal.id)
         if !replace {
-            if let device = known.device, device.updatedAt.plausible(at: now) > time { return .stale }
+            if let device = known.device, device.updatedAt.plausible(at: now) > time {
+                try raise(known, to: removal.signing.sequence)
+                return .stale
+            }
             if let held = known.removed, held.removedAt.plausible(at: now) >= time {
+                try raise(known, to: removal.signing.sequence)
                 return held.removedAt == time ? .unchanged : .stale
             }
         }
         try deleteDevice(removal.id)
         try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
         return .removed
+    }
+
+    /// Keeps the higher sequence: a record that the other store has taken is no news here. [D-48]
+    private func raise(_ known: KnownDevice, to sequence: UInt64?) throws(KeyStoreError) {
+        guard let sequence, sequence > known.signing.sequence else { return }
+        if var device = known.device {
+            device.sequence = sequence
+            try put(DeviceRow(device))
+        } else if let removed = known.removed {
+            try put(RemovedDeviceRow(removed.raised(to: sequence)))
+        }
     }
 }

@@ -28,8 +28,10 @@ public struct DeviceRecord: Hashable, Sendable {
     package let token: String?
     /// Where the token is valid.
     package let environment: PushEnvironment?
-    /// What a withdrawal of the device's pushes has to show.
-    package let withdrawal: WithdrawalCapability?
+    /// The key under which the device signs its records; nil if it has sent none that is signed.
+    package let updateKey: SigningPublicKey?
+    /// The sequence of its last record; 0 if none had one.
+    package internal(set) var sequence: UInt64
     /// The relay's grant for the device.
     package internal(set) var grant: String?
 }
@@ -37,7 +39,8 @@ public struct DeviceRecord: Hashable, Sendable {
 extension DeviceRecord {
     init(
         _ registration: DeviceRegistration, epoch: UInt32?, id: String, user: String?, topic: Topic?,
-        updatedAt: Timestamp, after old: DeviceRecord? = nil
+        updatedAt: Timestamp, after old: DeviceRecord? = nil,
+        signing known: RemovedDevice.Signing = RemovedDevice.Signing()
     ) {
         self.id = id
         self.user = user
@@ -45,8 +48,8 @@ extension DeviceRecord {
         self.topic = topic
         generation = registration.generation
         // A registration without a creation time keeps the known one of the same key.
-        let known = old?.publicKey == registration.publicKey ? old?.createdAt : nil
-        createdAt = registration.createdAt ?? known ?? updatedAt
+        let time = old?.publicKey == registration.publicKey ? old?.createdAt : nil
+        createdAt = registration.createdAt ?? time ?? updatedAt
         self.updatedAt = updatedAt
         pinnedProvider = registration.pinnedProvider
         self.epoch = epoch
@@ -55,7 +58,8 @@ extension DeviceRecord {
         appVersion = registration.appVersion ?? old?.appVersion
         token = registration.token ?? old?.token
         environment = registration.environment ?? (registration.token == nil ? old?.environment : nil)
-        withdrawal = registration.withdrawal ?? old?.withdrawal
+        updateKey = registration.updateKey ?? old?.updateKey ?? known.updateKey
+        sequence = max(registration.sequence ?? 0, old?.sequence ?? known.sequence)
         grant = registration.grant ?? old?.grant
     }
 
@@ -63,7 +67,7 @@ extension DeviceRecord {
         publicKey != other.publicKey || topic != other.topic || generation != other.generation
             || createdAt != other.createdAt || pinnedProvider != other.pinnedProvider || epoch != other.epoch
             || suites != other.suites || appVersion != other.appVersion || token != other.token
-            || environment != other.environment || withdrawal != other.withdrawal || grant != other.grant
+            || environment != other.environment || updateKey != other.updateKey || grant != other.grant
             || !Self.areEqual(user, other.user)
     }
 
@@ -82,7 +86,7 @@ extension DeviceRecord {
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "provider", "epoch", "suites",
-        "app_version", "user", "token", "environment", "withdrawal", "relay_grant", "key_id")
+        "app_version", "user", "token", "environment", "update_key", "sequence", "relay_grant", "key_id")
     static let put = table.put
     static let insert = table.insert
     /// The value stored as NULL: nearly every device reports it.
@@ -106,12 +110,12 @@ struct DeviceRow: StoredRow {
         let user = try columns.optionalText()
         let token = try columns.optionalBlob()?.hex
         let environment = try columns.pushEnvironment()
-        let withdrawal = try columns.withdrawalCapability()
+        let (updateKey, sequence) = (try columns.optionalSigningPublicKey(), try columns.unsigned())
         record = DeviceRecord(
             id: id, user: user, publicKey: publicKey, topic: topic, generation: generation,
             createdAt: createdAt, updatedAt: updatedAt, pinnedProvider: pinnedProvider, epoch: epoch, suites: suites,
-            appVersion: appVersion, token: token, environment: environment, withdrawal: withdrawal,
-            grant: try columns.optionalText())
+            appVersion: appVersion, token: token, environment: environment, updateKey: updateKey,
+            sequence: sequence, grant: try columns.optionalText())
         // Of an authentic row it is the key's: to compare would be to hash each key that is sealed to.
         _ = try columns.integer()
     }
@@ -124,8 +128,8 @@ struct DeviceRow: StoredRow {
             record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
             .text(record.appVersion?.description), .text(record.user),
             .blob(record.token.flatMap(Bytes.init(lowerCaseHex:))),
-            record.environment.map { .integer($0.code) } ?? .null, .blob(record.withdrawal?.bytes),
-            .text(record.grant), .integer(Int64(record.publicKey.id.value)),
+            record.environment.map { .integer($0.code) } ?? .null, .blob(record.updateKey?.bytes),
+            .unsigned(record.sequence), .text(record.grant), .integer(Int64(record.publicKey.id.value)),
         ]
     }
 }
@@ -147,12 +151,6 @@ extension ColumnReader {
         case 2: .development
         default: throw damaged
         }
-    }
-
-    fileprivate mutating func withdrawalCapability() throws(KeyStoreError) -> WithdrawalCapability? {
-        guard let bytes = try optionalBlob() else { return nil }
-        guard let capability = WithdrawalCapability(bytes.hex) else { throw damaged }
-        return capability
     }
 }
 

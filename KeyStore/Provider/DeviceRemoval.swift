@@ -10,8 +10,31 @@ package struct RemovedDevice: Hashable, Sendable {
     package let reason: String?
     /// The user whose device it was; nil if unknown.
     package let user: String?
+    /// The app that its key was for; nil if unknown.
+    package let topic: Topic?
     /// The key that it had last; nil if unknown.
     package let lastKey: LastKey?
+    /// The key under which the device signs its records, and the sequence above which its next one has to be.
+    package private(set) var signing: Signing
+    /// Whether the system noticed that it was gone: only then may its own record bring it back without a session.
+    package let isLost: Bool
+
+    /// What is remembered of a device's records.
+    package struct Signing: Hashable, Sendable {
+        package var updateKey: SigningPublicKey?
+        package var sequence: UInt64
+
+        /// Creates a value; of a device that has signed nothing, without arguments.
+        package init(updateKey: SigningPublicKey? = nil, sequence: UInt64 = 0) {
+            (self.updateKey, self.sequence) = (updateKey, sequence)
+        }
+
+        /// What is remembered when others than the phone remove the device: a record that is under way brings it back only if
+        /// it is a day younger than the removal. An end outranks everything.
+        func afterRemoval(at now: Timestamp) -> Signing {
+            Signing(updateKey: updateKey, sequence: max(sequence, now.adding(.days(1)).milliseconds))
+        }
+    }
 
     /// What is remembered of a device's key.
     package struct LastKey: Hashable, Sendable {
@@ -32,19 +55,35 @@ package struct RemovedDevice: Hashable, Sendable {
 
     /// Creates a record.
     package init(
-        id: String, removedAt: Timestamp, reason: String? = nil, user: String? = nil, lastKey: LastKey? = nil
+        id: String, removedAt: Timestamp, reason: String? = nil, user: String? = nil, topic: Topic? = nil,
+        lastKey: LastKey? = nil, signing: Signing = Signing(), isLost: Bool = false
     ) {
         self.id = id
         self.removedAt = removedAt
         self.reason = reason
         self.user = user
+        self.topic = topic
         self.lastKey = lastKey
+        self.signing = signing
+        self.isLost = isLost
+    }
+
+    /// Returns the removal with another sequence.
+    func raised(to sequence: UInt64) -> RemovedDevice {
+        var removal = self
+        removal.signing.sequence = sequence
+        return removal
     }
 
     /// Returns the removal at `time`, with what the store knows of the device where the removal does not say.
     func completed(by known: KnownDevice, at time: Timestamp) -> RemovedDevice {
         RemovedDevice(
-            id: id, removedAt: time, reason: reason, user: user ?? known.user, lastKey: lastKey ?? known.lastKey)
+            id: id, removedAt: time, reason: reason, user: user ?? known.user, topic: topic ?? known.topic,
+            lastKey: lastKey ?? known.lastKey,
+            signing: Signing(
+                updateKey: signing.updateKey ?? known.signing.updateKey,
+                sequence: max(signing.sequence, known.signing.sequence)),
+            isLost: isLost)
     }
 }
 
@@ -59,7 +98,7 @@ package struct LostDevice: Hashable, Sendable {
 
     /// Creates a report.
     package init(id: String, at time: Timestamp, reason: String? = nil, token: String? = nil, grant: String? = nil) {
-        removal = RemovedDevice(id: id, removedAt: time, reason: reason)
+        removal = RemovedDevice(id: id, removedAt: time, reason: reason, isLost: true)
         (self.token, self.grant) = (token, grant)
     }
 }
@@ -80,7 +119,9 @@ extension RemovedDevice {
 
 struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable(
-        "removed_devices", key: "id", "removed", "reason", "user", "generation", "suite", "key_id")
+        "removed_devices", key: "id", "removed", "reason", "user", "topic", "generation", "suite", "key_id",
+        "update_key",
+        "sequence", "lost")
     static let put = table.put
 
     let record: RemovedDevice
@@ -91,6 +132,7 @@ struct RemovedDeviceRow: StoredRow {
         let id = try columns.text()
         let removedAt = try columns.time()
         let (reason, user) = (try columns.optionalText(), try columns.optionalText())
+        let topic = try columns.topic()
         let key: RemovedDevice.LastKey?
         switch (try columns.optionalUnsigned(), try columns.optionalUnsigned(), try columns.optionalUnsigned()) {
         case (nil, nil, nil): key = nil
@@ -101,15 +143,21 @@ struct RemovedDeviceRow: StoredRow {
             key = RemovedDevice.LastKey(generation: generation, suite: suite, id: KeyID(value: id))
         default: throw columns.damaged
         }
-        record = RemovedDevice(id: id, removedAt: removedAt, reason: reason, user: user, lastKey: key)
+        let signing = RemovedDevice.Signing(
+            updateKey: try columns.optionalSigningPublicKey(), sequence: try columns.unsigned())
+        record = RemovedDevice(
+            id: id, removedAt: removedAt, reason: reason, user: user, topic: topic, lastKey: key, signing: signing,
+            isLost: try columns.integer() != 0)
     }
 
     var values: [SQLiteValue] {
         let key = record.lastKey
         return [
             .text(record.id), .time(record.removedAt), .text(record.reason), .text(record.user),
+            .text(record.topic?.bundleID),
             key.map { .unsigned($0.generation) } ?? .null, key.map { .integer(Int64($0.suite.rawValue)) } ?? .null,
-            key.map { .integer(Int64($0.id.value)) } ?? .null,
+            key.map { .integer(Int64($0.id.value)) } ?? .null, .blob(record.signing.updateKey?.bytes),
+            .unsigned(record.signing.sequence), .integer(record.isLost ? 1 : 0),
         ]
     }
 }
@@ -165,23 +213,7 @@ extension SQLiteKeyStore {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
         try removal.checkNames()
         return try write { (store) throws(KeyStoreError) in
-            try store.remove(removal, at: now, isLost: { _ in true }) == .removed
-        }
-    }
-
-    /// Removes a device that its phone withdraws, because the user has logged out; no session is needed.
-    ///
-    /// - Returns: Whether the device existed and the withdrawal is its own. Answer the phone alike in both cases.
-    /// - Throws: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
-    @discardableResult
-    public func withdrawDevice(_ withdrawal: DeviceWithdrawal, at now: Timestamp) throws(KeyStoreError) -> Bool {
-        let removal = RemovedDevice(id: withdrawal.device, removedAt: now, reason: "logged out")
-        return try write { (store) throws(KeyStoreError) in
-            // A row that cannot be read has no withdrawal to compare with.
-            guard let device = try store.device(id: removal.id)?.record, withdrawal.fits(device.withdrawal) else {
-                return false
-            }
-            return try store.remove(removal, at: now, isLost: { _ in true }) == .removed
+            try store.remove(removal, at: now, if: { _ in true }) == .removed
         }
     }
 
@@ -203,7 +235,7 @@ extension SQLiteKeyStore {
             let part = try write { (store) throws(KeyStoreError) in
                 var part = DeviceRemovalResult()
                 for lost in chunk {
-                    part.count(try store.remove(lost.removal, at: now) { lost.concerns($0, at: now) })
+                    part.count(try store.remove(lost.removal, at: now, if: { lost.concerns($0, at: now) }))
                 }
                 return part
             }
@@ -261,18 +293,28 @@ extension LostDevice {
 }
 
 extension StoreTransaction {
-    /// Removes a device if it exists and `isLost`, and remembers that.
+    /// Ends a device for good, because its phone says so: no record of it outranks that.
+    func end(_ known: KnownDevice, id: String, at now: Timestamp) throws(KeyStoreError) {
+        let time = max(now, known.device?.updatedAt.plausible(at: now) ?? now)
+        try deleteDevice(id)
+        let removal = RemovedDevice(
+            id: id, removedAt: time, reason: "logged out", signing: RemovedDevice.Signing(sequence: DeviceEnd.sequence))
+        try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
+    }
+
+    /// Removes a device if it exists and the removal concerns it, and remembers that.
     fileprivate func remove(
-        _ removal: RemovedDevice, at now: Timestamp, isLost: (DeviceRecord) -> Bool
+        _ removal: RemovedDevice, at now: Timestamp, if concerns: (DeviceRecord) -> Bool
     ) throws(KeyStoreError) -> RemovalOutcome {
         var time = min(removal.removedAt, now)
         var known = KnownDevice()
         do throws(KeyStoreError) {
             guard let device = try device(id: removal.id)?.record else { return .unknown }
             known = KnownDevice(device: device)
-            guard isLost(device) else { return .kept }
+            guard concerns(device) else { return .kept }
             // Even if the clock was set back, the removal must be the later of the two.
             time = max(time, device.updatedAt.plausible(at: now))
+            known.signing = known.signing.afterRemoval(at: now)
         } catch {
             // A damaged row is useless, and is deleted.
             guard error.concernsOneRow else { throw error }

@@ -23,8 +23,8 @@ extension SQLiteKeyStore {
     /// whatever is stored for this device, which was set up again; the device itself must never decide this.
     ///
     /// - Throws: `invalidName`; `suiteDowngrade` for a key of suite 1 after one of suite 2; `unsupportedSuite` for a key
-    ///   that this build cannot seal to, unless it is stored for this device; `userMismatch` for a device of another user,
-    ///   or another key without a user; `generationRollback` for a lower generation than the last one, or the same with
+    ///   that this build cannot seal to, unless it is stored for this device; `userMismatch` for a user and a device of another or of none,
+    ///   or another key of a user's device without that user; `generationRollback` for a lower generation than the last one, or the same with
     ///   another key; `generationTooHigh`; `topicMismatch` for a device stored for another app; `keyTaken` for a key that
     ///   another device holds, unless both are known to be the same user's.
     @discardableResult
@@ -32,24 +32,19 @@ extension SQLiteKeyStore {
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
         at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try write { (store) throws(KeyStoreError) in
-            try store.register(registration, id: id, owner: owner, replace: replace, at: now)
-        }
+        try addDevice(registration, signed: nil, id: id, owner: owner, replace: replace, at: now)
     }
 
-    /// Stores the record of a phone that shows its device's withdrawal: it is that phone, and needs no session. [D-36]
+    /// Stores a registration that the device has signed for this session, if it is the device's latest; one without a signature
+    /// as `addDevice` does.
     ///
-    /// - Returns: nil if the record is of no device in this store, or shows another withdrawal; nothing has changed then.
-    /// - Throws: As `addDevice`.
-    package func updateDevice(
-        _ registration: DeviceRegistration, at now: Timestamp
-    ) throws(KeyStoreError) -> RegistrationOutcome? {
-        // Somebody who knows no withdrawal must not keep others from writing.
-        guard try read({ (store) throws(KeyStoreError) in try store.isShown(by: registration) }) else { return nil }
-        return try write { (store) throws(KeyStoreError) in
-            guard try store.isShown(by: registration), let id = registration.deviceID else { return nil }
-            return try store.register(
-                registration, id: id, known: try store.known(id), owner: .unchanged, at: now, isLive: true)
+    /// - Throws: As `addDevice`; `badRecordSignature`, `staleRecord`.
+    package func addDevice(
+        _ registration: DeviceRegistration, signed record: SignedRecord?, id: String, owner: DeviceOwner,
+        replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome {
+        try write { (store) throws(KeyStoreError) in
+            try store.register(registration, record, id: id, owner: owner, replace: replace, at: now)
         }
     }
 
@@ -58,14 +53,15 @@ extension SQLiteKeyStore {
     /// - Returns: For each the error that refuses it, or nil if it is stored.
     /// - Throws: Errors that concern the whole store; nothing is stored then.
     package func addDevices(
-        _ registrations: [(id: String, registration: DeviceRegistration, owner: DeviceOwner)], at now: Timestamp
+        _ registrations: [(id: String, registration: DeviceRegistration, signed: SignedRecord?, owner: DeviceOwner)],
+        at now: Timestamp
     ) throws(KeyStoreError) -> [KeyStoreError?] {
         guard !registrations.isEmpty else { return [] }
         return try write { (store) throws(KeyStoreError) in
             var refusals: [KeyStoreError?] = []
-            for (id, registration, owner) in registrations {
+            for (id, registration, record, owner) in registrations {
                 do throws(KeyStoreError) {
-                    _ = try store.register(registration, id: id, owner: owner, replace: false, at: now)
+                    _ = try store.register(registration, record, id: id, owner: owner, replace: false, at: now)
                     refusals.append(nil)
                 } catch {
                     guard error.concernsOneRow else { throw error }
@@ -111,30 +107,40 @@ extension SQLiteKeyStore {
 extension StoreTransaction {
     /// Stores a registration that arrived just now.
     fileprivate func register(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, replace: Bool, at now: Timestamp
+        _ registration: DeviceRegistration, _ record: SignedRecord?, id: String, owner: DeviceOwner, replace: Bool,
+        at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.checkDeviceID(id)
         try owner.check()
         if replace {
+            if let record, let key = registration.updateKey {
+                let context = try context(of: record, KnownDevice(), ReplyTerms())
+                guard let context, record.isSigned(by: key, over: .session, for: context) else {
+                    throw .badRecordSignature(id)
+                }
+            }
             return try take(registration, epoch: nil, id: id, owner: owner, updatedAt: now, isExported: false)
         }
-        return try register(registration, id: id, known: try known(id), owner: owner, at: now, isLive: true)
-    }
-
-    /// Whether a record shows the withdrawal of the device that it names.
-    fileprivate func isShown(by registration: DeviceRegistration) throws(KeyStoreError) -> Bool {
-        guard let id = registration.deviceID, let shown = registration.withdrawal else { return false }
-        return try device(id: id)?.record.withdrawal.map(shown.isSame(as:)) ?? false
+        let known = try known(id)
+        let isHeld = try record.map { (record) throws(KeyStoreError) in
+            try known.check(
+                record, session: owner, for: try context(of: record, known, ReplyTerms(topic: registration.topic)))
+        }
+        return try register(
+            registration, id: id, known: known, owner: owner, at: now, isLive: true, isSignedAsHeld: isHeld ?? false)
     }
 
     func register(
         _ registration: DeviceRegistration, id: String, known: KnownDevice, owner: DeviceOwner, at now: Timestamp,
-        isLive: Bool
+        isLive: Bool, isSignedAsHeld: Bool = false
     ) throws(KeyStoreError) -> RegistrationOutcome {
         let user = owner.user(after: known.user)
-        try known.checkUser(user, of: registration.publicKey, id: id)
-        try known.checkGeneration(of: registration, id: id)
-        try known.checkSuite(of: registration.publicKey, id: id)
+        try known.checkUser(owner, of: registration.publicKey, id: id)
+        // The holder of the update key was there before, whatever its keys are now.
+        if !isSignedAsHeld {
+            try known.checkGeneration(of: registration, id: id)
+            try known.checkSuite(of: registration.publicKey, id: id)
+        }
         try checkCanSeal(to: registration.publicKey, after: known.device)
         if let topic = registration.topic, let oldTopic = known.device?.topic, topic != oldTopic {
             throw KeyStoreError(
@@ -146,7 +152,7 @@ extension StoreTransaction {
                 DeviceRow(
                     DeviceRecord(
                         registration, epoch: try reportedEpoch(registration), id: id, user: user,
-                        topic: registration.topic, updatedAt: now)))
+                        topic: registration.topic, updatedAt: now, signing: known.signing)))
             // Last: a registration that is refused leaves everything as it was.
             if known.removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
             return .added

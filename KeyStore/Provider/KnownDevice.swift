@@ -4,6 +4,26 @@ internal import Pushcrypt
 struct KnownDevice {
     var device: DeviceRecord?
     var removed: RemovedDevice?
+    /// The key under which its records are signed, and the last sequence.
+    var signing: RemovedDevice.Signing
+
+    init(device: DeviceRecord) {
+        self.device = device
+        signing = RemovedDevice.Signing(updateKey: device.updateKey, sequence: device.sequence)
+    }
+
+    init(removed: RemovedDevice? = nil) {
+        self.removed = removed
+        signing = removed?.signing ?? RemovedDevice.Signing()
+    }
+
+    /// Whether the provider holds the device, or has lost it.
+    var isKnown: Bool { device != nil || removed != nil }
+
+    /// Whether a record without a session may change the device.
+    var acceptsOpenRecords: Bool { device != nil || removed?.isLost ?? false }
+
+    var topic: Topic? { device.map(\.topic) ?? removed?.topic }
 
     var user: String? { device.map(\.user) ?? removed?.user }
 
@@ -22,16 +42,19 @@ struct KnownDevice {
         return removed?.lastKey?.id == key.id
     }
 
-    /// Refuses a registration by somebody else, and another key without a user. [D-15]
-    func checkUser(_ user: String?, of key: DevicePublicKey, id: String) throws(KeyStoreError) {
-        guard let owner = self.user else { return }
-        if let user, !StoreName.areEqual(user, owner) {
+    /// Refuses a user whose device it is not, and another key of a user's device without that user: either session could
+    /// take the device over. [D-15]
+    func checkUser(_ session: DeviceOwner, of key: DevicePublicKey, id: String) throws(KeyStoreError) {
+        guard user != nil || lastKey != nil else { return }
+        switch (session, user) {
+        case (.user(let user), let owner?) where !StoreName.areEqual(user, owner):
             throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to user '\(owner)', not to '\(user)'")
-        }
-        // Or a session without a user could take the device over.
-        guard user != nil || hasLast(key) else {
+        case (.user(let user), nil):
+            throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to no user, and not to '\(user)'")
+        case (.unchanged, let owner?) where !hasLast(key), (.nobody, let owner?) where !hasLast(key):
             throw KeyStoreError(
                 .userMismatch, "device '\(id)' \(belongs) to user '\(owner)', and nobody else may change its key")
+        default: return
         }
     }
 

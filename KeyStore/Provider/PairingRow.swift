@@ -5,7 +5,7 @@ internal import Pushcrypt
 struct PairingRow: StoredRow {
     static let table = StoreTable(
         "pairings", key: "id", "pairing", "url", "topic", "provider", "user", "replaces", "created", "sealed",
-        "claimed", "device", "device_key", "reply")
+        "claimed", "device", "device_key", "update_key")
     static let put = table.put
     /// In milliseconds. [P-3] [P-6]
     static let lifetime: UInt64 = 600_000
@@ -15,8 +15,7 @@ struct PairingRow: StoredRow {
         let time: Timestamp
         let device: String
         let key: DevicePublicKey
-        /// The reply record.
-        let reply: Bytes
+        let updateKey: SigningPublicKey?
     }
 
     let id: Int64
@@ -57,7 +56,7 @@ struct PairingRow: StoredRow {
         sealed = try columns.blob()
         if let time = try columns.optionalTime() {
             let (device, key) = (try columns.text(), try columns.devicePublicKey())
-            claim = Claim(time: time, device: device, key: key, reply: try columns.blob())
+            claim = Claim(time: time, device: device, key: key, updateKey: try columns.optionalSigningPublicKey())
         }
     }
 
@@ -65,7 +64,7 @@ struct PairingRow: StoredRow {
         [
             .integer(id), .blob(pairing), .text(url), .text(topic.bundleID), .blob(provider.bytes), .text(user),
             .text(replaces), .time(createdAt), .blob(sealed), .time(claim?.time), .text(claim?.device),
-            .blob(claim?.key.bytes), .blob(claim?.reply),
+            .blob(claim?.key.bytes), .blob(claim?.updateKey?.bytes),
         ]
     }
 

@@ -1,23 +1,5 @@
 package import Pushcrypt
 
-/// What a server does with a phone's request to pair.
-package enum PairingAnswer: Sendable {
-    /// No open code has its id, or it was not made with it: the server answers 404. [P-4]
-    case unknown
-    /// The server answers 200, with these bytes.
-    case reply(ContiguousArray<UInt8>, PairingOutcome)
-}
-
-/// What became of a phone that pairs.
-package enum PairingOutcome: Sendable {
-    /// The device is stored; `foreign` are the members of its record that name a key which this store never had.
-    case paired(id: String, RegistrationOutcome, foreign: [RegistrationReply.ForeignMember])
-    /// The phone that has paired asked again, and got the same reply.
-    case repeated(id: String)
-    /// The sealed reply says why not. Only `pairing-used` has ended the code.
-    case refused(RegistrationReply.Refusal)
-}
-
 // MARK: Pairing by a code
 extension SQLiteKeyStore {
     /// Stores a code for one phone, which ends after 10 minutes.
@@ -53,28 +35,30 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Pairs a phone by its request: stores its device and claims the code in one transaction.
+    /// Pairs a phone by its request, from anybody: stores its device and claims the code in one transaction.
     ///
-    /// - Parameters:
-    ///   - request: The request's bytes, from anybody.
-    ///   - suites: The suites of which the phone may make a key.
-    ///   - now: The present time.
+    /// - Returns: nil if no open code has its id, or it was not made with it. [P-4]
     /// - Throws: Errors of the store, `unknownName` if the code's provider key was removed; nothing has changed then.
-    package func acceptPairing(
-        _ request: ContiguousArray<UInt8>, suites: [UInt8] = RegistrationReply.standardSuites, at now: Timestamp
-    ) throws(KeyStoreError) -> PairingAnswer {
-        guard let id = PairingExchange.id(ofRequest: request.span) else { return .unknown }
+    func pair(
+        _ request: ContiguousArray<UInt8>, _ terms: ReplyTerms, at now: Timestamp
+    ) throws(KeyStoreError) -> PostAnswer? {
+        guard let id = PairingExchange.id(ofRequest: request.span) else { return nil }
         // Somebody who knows no code must not keep others from writing.
         let isKnown = try read { (store) throws(KeyStoreError) in
             try store.pairing(id, at: now)?.exchange(keys).open(request: request.span) != nil
         }
-        guard isKnown else { return .unknown }
+        guard isKnown else { return nil }
         return try write { (store) throws(KeyStoreError) in
-            guard let row = try store.pairing(id, at: now) else { return .unknown }
+            guard let row = try store.pairing(id, at: now) else { return nil }
             let exchange = try row.exchange(keys)
-            guard let record = exchange.open(request: request.span) else { return .unknown }
-            let (reply, outcome) = try store.pair(row, record, suites, at: now)
-            return .reply(exchange.seal(reply: reply, to: request.span), outcome)
+            guard let record = exchange.open(request: request.span) else { return nil }
+            let (reply, event) = try store.pair(row, record, terms, at: now)
+            guard let provider = try store.providerKeyRow(of: row.provider) else { throw .noProvider(row.provider.id) }
+            let signer = try store.signer(of: provider, for: row.topic)
+            let body = SignedReply.body(reply, to: record, by: signer, for: row.topic)
+            return PostAnswer(
+                ContiguousArray(PairingText.encode(exchange.seal(reply: body, to: request.span)).utf8), event,
+                foreign: reply.foreign)
         }
     }
 }
@@ -88,20 +72,25 @@ extension KeyStoreError {
 extension StoreTransaction {
     /// Returns the reply record.
     fileprivate func pair(
-        _ row: PairingRow, _ record: Bytes, _ suites: [UInt8], at now: Timestamp
-    ) throws(KeyStoreError) -> (Bytes, PairingOutcome) {
-        func refuse(_ refusal: RegistrationReply.Refusal) -> (Bytes, PairingOutcome) {
-            (RegistrationReply(.refused(refusal)).json, .refused(refusal))
+        _ row: PairingRow, _ record: Bytes, _ terms: ReplyTerms, at now: Timestamp
+    ) throws(KeyStoreError) -> (RegistrationReply, PostAnswer.Event) {
+        func refuse(
+            _ refusal: RegistrationReply.Refusal, _ error: KeyStoreError? = nil
+        ) -> (RegistrationReply, PostAnswer.Event) {
+            (RegistrationReply(.refused(refusal), provider: row.provider), .refused(refusal, error))
         }
-        guard var registration = try? DeviceRegistration(json: record), let id = registration.deviceID else {
-            return refuse(.malformedRecord)
-        }
+        guard var registration = try? DeviceRegistration(json: record), let id = registration.deviceID,
+            registration.updateKey != nil, registration.sequence != nil, registration.nonce != nil
+        else { return refuse(.malformedRecord) }
+        let foreign = try foreignMembers(registration.pinnedProvider)
+        let reply = RegistrationReply(
+            .acknowledged(registration.publicKey), provider: row.provider, certificate: nil, foreign: foreign,
+            suites: terms.suites, pushKey: try pushKeyRow()?.record.publicKey)
         if let claim = row.claim {
-            guard StoreName.areEqual(claim.device, id), claim.key == registration.publicKey else {
-                return refuse(.pairingUsed)
-            }
-            try renew(registration, id: id, at: now)
-            return (claim.reply, .repeated(id: id))
+            guard StoreName.areEqual(claim.device, id), claim.key == registration.publicKey,
+                claim.updateKey == registration.updateKey
+            else { return refuse(.pairingUsed) }
+            return (reply, .repeated(id: id))
         }
         guard registration.topic ?? row.topic == row.topic else { return refuse(.topicMismatch) }
         registration.topic = row.topic
@@ -110,18 +99,15 @@ extension StoreTransaction {
             outcome = try register(registration, id: id, by: row, at: now)
         } catch {
             guard let refusal = error.refusal else { throw error }
-            return refuse(refusal)
+            var (reply, event) = refuse(refusal, error)
+            if refusal == .staleRecord { reply.sequence = try known(id).signing.sequence }
+            return (reply, event)
         }
-        let foreign = try foreignMembers(registration.pinnedProvider)
-        guard let provider = try providerKeyRow(of: row.provider) else { throw .noProvider(row.provider.id) }
-        let reply = RegistrationReply(
-            .acknowledged(registration.publicKey), provider: provider.publicKey, certificate: provider.certificate,
-            foreign: foreign, suites: suites, pushKey: try pushKeyRow()?.record.publicKey
-        ).json
         var claimed = row
-        claimed.claim = PairingRow.Claim(time: now, device: id, key: registration.publicKey, reply: reply)
+        claimed.claim = PairingRow.Claim(
+            time: now, device: id, key: registration.publicKey, updateKey: registration.updateKey)
         try put(claimed)
-        return (reply, .paired(id: id, outcome, foreign: foreign))
+        return (reply, .paired(id: id, outcome))
     }
 
     /// Stores the device of a phone that has the code. One that is stored already is another phone's, unless the operator says
@@ -138,30 +124,12 @@ extension StoreTransaction {
         guard known.device == nil else {
             throw KeyStoreError(.userMismatch, "device '\(id)' is stored already, and the code replaces no device")
         }
+        // Or nothing that the device sends later would count. [D-44]
+        guard let sequence = registration.sequence, sequence > known.signing.sequence else {
+            throw .staleRecord(id, after: known.signing.sequence)
+        }
         // A removed device keeps its user: a code for nobody brings back no other key of it. [D-15]
         return try register(
             registration, id: id, known: known, owner: row.user.map(DeviceOwner.user) ?? .nobody, at: now, isLive: true)
-    }
-
-    /// Takes over what a second request of the phone says of the same key, such as a grant; what it may not say is ignored. One
-    /// that is played again writes nothing.
-    private func renew(_ registration: DeviceRegistration, id: String, at now: Timestamp) throws(KeyStoreError) {
-        let known = try known(id)
-        // It may have been removed since.
-        guard known.device?.publicKey == registration.publicKey else { return }
-        do throws(KeyStoreError) {
-            _ = try register(
-                registration, id: id, known: known, owner: known.user.map(DeviceOwner.user) ?? .unchanged, at: now,
-                isLive: false)
-        } catch {
-            guard error.concernsOneRow else { throw error }
-        }
-    }
-
-    private func foreignMembers(
-        _ pinned: ProviderPublicKey?
-    ) throws(KeyStoreError) -> [RegistrationReply.ForeignMember] {
-        guard let pinned, try providerKeyRow(of: pinned) == nil else { return [] }
-        return [.provider]
     }
 }

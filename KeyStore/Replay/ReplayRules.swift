@@ -142,8 +142,11 @@ protocol ReplayStorage {
 package enum ReplayRules {
     /// The number of messages remembered per provider and account.
     package static let maximumRows = 4096
-    /// How far before now the floor of a recreated guard is, in milliseconds: the present message still counts as new.
-    static let recreatedFloorAge: UInt64 = 600_000
+    /// How far before now the floor of a first guard is: on a phone whose clock is ahead, messages still count as new. [O-8.7]
+    package static let firstFloorAge = Freshness.clockTolerance
+    /// How far before now the floor is of a guard that replaces a damaged one: the present message still counts as new, and
+    /// those of a day do not ring again. [O-8.7]
+    static let recreatedFloorAge = Interval.minutes(10)
 
     /// What taking a message finds.
     struct Finding: Hashable, Sendable {
@@ -167,10 +170,11 @@ package enum ReplayRules {
                 verdict: row.request == message.request ? .again : .copy, isQuiet: row.state == .handedOver)
         }
         let floorOfGroup = try storage.floor(of: message)
-        var floor = floorOfGroup.epoch < message.trustFloor ? ReplayFloor.none.time : floorOfGroup.time
-        let guardFloor = try storage.guardFloor()
-        if !isAhead(guardFloor, at: now) { floor = max(floor, guardFloor) }
-        let isSeen = message.sentAt <= floor
+        let floors = [
+            try storage.guardFloor(),
+            floorOfGroup.epoch < message.trustFloor ? ReplayFloor.none.time : floorOfGroup.time,
+        ]
+        let isSeen = floors.contains { message.sentAt <= $0 && !isAhead($0, at: now) }
         return Finding(verdict: isSeen ? .seen : .new, isQuiet: isSeen)
     }
 
@@ -193,9 +197,9 @@ package enum ReplayRules {
         if floor != .none, floor.epoch < message.trustFloor { try storage.setFloor(.none, of: message) }
     }
 
-    /// Returns whether a guard was made while the clock was ahead: its floor would make every message a duplicate.
-    static func isAhead(_ guardFloor: Timestamp, at now: Timestamp) -> Bool {
-        guardFloor > now.adding(Freshness.clockTolerance)
+    /// Returns whether a floor rose while a clock was ahead: it would make every message a duplicate. [O-8.7]
+    static func isAhead(_ floor: Timestamp, at now: Timestamp) -> Bool {
+        floor > now.adding(Freshness.clockTolerance)
     }
 
     /// Takes a message, and remembers one that is new.
@@ -205,6 +209,7 @@ package enum ReplayRules {
         // Otherwise it would count again when the time comes.
         if isAhead(try storage.guardFloor(), at: now) { try storage.removeGuardFloor() }
         try dropDistrusted(of: message, in: &storage)
+        if isAhead(try storage.floor(of: message).time, at: now) { try storage.setFloor(.none, of: message) }
         let finding = try find(message, in: storage, at: now)
         switch finding.verdict {
         case .new: try add(message, .taken, to: &storage, room: room, at: now)
@@ -245,6 +250,7 @@ package enum ReplayRules {
         guard verdict != .withdrawn else { return .withdrawn }
         try dropDistrusted(of: message, in: &storage)
         switch try storage.row(of: message)?.state {
+        case .taken where verdict == .seen: return .quiet
         case .taken:
             try storage.set(.handedOver, of: message)
             return .rings

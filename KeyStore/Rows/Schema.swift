@@ -7,7 +7,7 @@ package enum Schema {
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 9
+    package static let version = 10
 
     static let declarations = Declarations(
         """
@@ -23,6 +23,8 @@ package enum Schema {
         CREATE TABLE pins (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL, origin INTEGER NOT NULL,
             created INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (name, public_key));
+        CREATE TABLE update_keys (
+            id INTEGER PRIMARY KEY, account TEXT NOT NULL UNIQUE, sealed BLOB NOT NULL, tag BLOB NOT NULL);
         CREATE TABLE learned (
             id INTEGER PRIMARY KEY, public_key BLOB NOT NULL, topic TEXT NOT NULL, certificate BLOB,
             floor INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (public_key, topic));
@@ -39,13 +41,14 @@ package enum Schema {
         CREATE TABLE devices (
             id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
             created INTEGER NOT NULL, updated INTEGER NOT NULL, provider BLOB, epoch INTEGER, suites BLOB,
-            app_version TEXT, user TEXT, token BLOB, environment INTEGER, withdrawal BLOB, relay_grant TEXT,
-            key_id INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
+            app_version TEXT, user TEXT, token BLOB, environment INTEGER, update_key BLOB,
+            sequence INTEGER NOT NULL, relay_grant TEXT, key_id INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
         CREATE INDEX devices_by_key ON devices (key_id);
         CREATE TABLE removed_devices (
-            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
-            suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
+            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, topic TEXT,
+            generation INTEGER, suite INTEGER, key_id INTEGER, update_key BLOB, sequence INTEGER NOT NULL, lost INTEGER NOT NULL,
+            tag BLOB NOT NULL) WITHOUT ROWID;
 
         CREATE TABLE answer_secrets (
             id INTEGER PRIMARY KEY, provider INTEGER NOT NULL, created INTEGER NOT NULL, replaced INTEGER,
@@ -65,7 +68,7 @@ package enum Schema {
         CREATE TABLE pairings (
             id INTEGER PRIMARY KEY, pairing BLOB NOT NULL UNIQUE, url TEXT NOT NULL, topic TEXT NOT NULL,
             provider BLOB NOT NULL, user TEXT, replaces TEXT, created INTEGER NOT NULL, sealed BLOB NOT NULL,
-            claimed INTEGER, device TEXT, device_key BLOB, reply BLOB, tag BLOB NOT NULL);
+            claimed INTEGER, device TEXT, device_key BLOB, update_key BLOB, tag BLOB NOT NULL);
         """)
 
     /// Declares the tables in an empty database.

@@ -157,6 +157,13 @@ struct ColumnReader {
         return ProviderPublicKey(checked: bytes)
     }
 
+    /// Skips the import check: the tag proves that the key passed it before.
+    mutating func optionalSigningPublicKey() throws(KeyStoreError) -> SigningPublicKey? {
+        guard let bytes = try optionalBlob() else { return nil }
+        guard bytes.count == SigningPublicKey.length else { throw damaged }
+        return SigningPublicKey(checked: bytes)
+    }
+
     /// Skips the import check of the signing key, as the tag proves it.
     mutating func optionalCertificate() throws(KeyStoreError) -> Certificate? {
         guard let bytes = try optionalBlob() else { return nil }

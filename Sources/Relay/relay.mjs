@@ -140,6 +140,12 @@ async function cutoffName(raw, { environment, topic, token }) {
 
 const PATH = "/v1/push";
 
+/** [K-9]: the points of order 4, 1, 2 and 8, without the sign of x. */
+const SMALL_ORDER = [
+    "00".repeat(32), `01${"00".repeat(31)}`, `ec${"ff".repeat(30)}7f`,
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+];
+
 /** What a push key signs. */
 async function signedBytes(origin, path, key, time, body) {
     return concat(label("relay request"), prefixed(utf8(origin), 2), prefixed(utf8(path), 2), key, number(time, 8), await sha256(body));
@@ -154,18 +160,22 @@ export async function verifyRelayRequest(origin, path, header, body, now = Date.
     const key = decode(header("pushcrypt-key"), 32), signature = decode(header("pushcrypt-signature"), 64);
     if (!key || !signature || !/^(?:0|[1-9][0-9]{0,15})$/.test(time) || !isTime(Number(time))) throw wrong;
     if (Math.abs(Number(time) - now) > limitsOfProtocol.clock) throw new RelayError(401, "clock", { now });
-    // [K-9]: the identity as R.
-    const isIdentity = signature[0] === 1 && signature.subarray(1, 32).every((byte) => byte === 0);
+    // [K-9]: R of small order, which OpenSSL takes.
+    const r = signature.slice(0, 32);
+    r[31] &= 0x7f;
     const verifier = await subtle.importKey("raw", key, "Ed25519", false, ["verify"]).catch(() => undefined);
     const isSigned = verifier && (await subtle.verify("Ed25519", verifier, signature, await signedBytes(origin, path, key, Number(time), body)));
-    if (isIdentity || !isSigned) throw wrong;
+    if (SMALL_ORDER.includes(hex(r)) || !isSigned) throw wrong;
     return encode(key);
 }
 
-/** A JSON object without repeated members, or undefined. */
+/** A JSON object without repeated members, or undefined. A number that is not digits alone becomes null: it is no integer of the protocol. */
 export function parseObject(bytes) {
     try {
-        const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), value = JSON.parse(text);
+        const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(
+            /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/g, (token) => (/^"|^[0-9]+$/.test(token) ? token : "null"),
+        );
+        const value = JSON.parse(text);
         // JSON.parse keeps the last of equal names: then there are more colons than members.
         const colons = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, "").split(":").length - 1;
         return isObject(value) && membersOf(value, 8) === colons ? value : undefined;
@@ -381,7 +391,7 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
         const answers = await Promise.all(granted.map(async (grant, at) => {
             if (!grant.id) return grant;
             try {
-                return await deliver(messageFor(messages[at], grant, ended), grant, deadline);
+                return await deliver(messageFor(messages[at], grant, ended, await collapseID(grant.pushKey, messages[at])), grant, deadline);
             } catch (error) {
                 return refused(error);
             }
@@ -412,7 +422,7 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
     }
 
     /** [R-17] to [R-20]; returns the request to APNs. */
-    function messageFor(message, grant, ended) {
+    function messageFor(message, grant, ended, collapse) {
         const { kind = "alert", data, sound, content_available: content } = message, app = Object.hasOwn(apps, grant.topic) ? apps[grant.topic] : undefined;
         const isRevoked = ended.has(`g${grant.id}`) || (ended.get(grant.cutoff) ?? -1) >= grant.issued;
         if (isRevoked || !app) throw new RelayError(410, "grant-revoked");
@@ -427,7 +437,7 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
         for (const [limiter, key] of counted) limiter.take(key, time);
         const headers = {
             "apns-topic": grant.topic, "apns-push-type": kind, "apns-priority": `${message.priority ?? (kind === "alert" ? 10 : 5)}`,
-            "apns-expiration": `${message.expiration ?? 0}`, ...(message.collapse_id !== undefined && { "apns-collapse-id": message.collapse_id }),
+            "apns-expiration": `${message.expiration ?? 0}`, ...(collapse && { "apns-collapse-id": collapse }),
         };
         const body = pushOf({ alert: kind === "alert" && app.alert, sound, content }, dataFormat.member, data);
         return { app, environment: grant.environment, token: grant.token, headers, body };
@@ -503,7 +513,13 @@ async function stored(work) {
     }
 }
 
-function isMessage(message) {
+/** What APNs gets of a collapse id: no server replaces what another sent [R-22]. */
+export async function collapseID(pushKey, { collapse_id: name }) {
+    return name === undefined ? undefined : encode(await sha256(concat(label("relay collapse"), decode(pushKey, 32), utf8(name))));
+}
+
+/** [R-14], but for sounds, which are an app's. */
+export function isMessage(message) {
     if (!hasOnly(message, "grant", "data", "kind", "priority", "expiration", "collapse_id", "sound", "content_available")) return false;
     const { grant, data, kind = "alert", priority, expiration = 0, collapse_id = "a", sound, content_available } = message;
     const isBackground = kind === "background", priorities = isBackground ? [5, undefined] : [10, 5, 1, undefined];

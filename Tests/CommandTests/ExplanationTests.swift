@@ -28,7 +28,7 @@ import Testing
             .enrolment,
             EnrolmentStateError.Code.allCases.map(\.description) + ["unreadable-enrolment"]
                 + EnrolmentPlan.Reason.allCases.map(\.description)
-                + ["alerts-off", "provider-replaced", "certificate-conflict", "no-push-key"]
+                + ["alerts-off", "provider-replaced", "certificate-conflict", "no-push-key", "pair-again"]
         ),
         (.pairing, PairingError.Code.allCases.map(\.description) + ["pairing-used"]),
         (.categories, CategoryError.Code.allCases.map(\.description)),

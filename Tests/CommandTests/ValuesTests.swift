@@ -7,7 +7,7 @@ import Testing
     @Test(
         "A duration is a whole number and a unit",
         arguments: [
-            ("20s", 20), ("45m", 2700), ("12h", 43_200), ("30d", 2_592_000), ("0s", 0), ("007d", 604_800),
+            ("20s", 20), ("45m", 2700), ("12h", 43_200), ("30d", 2_592_000), ("0s", 0), ("0", 0), ("007d", 604_800),
             ("106751991167300d", 9_223_372_036_854_720_000),
         ])
     func duration(text: String, seconds: Int) {
@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test(
-        "A duration keeps to its range", arguments: [("0s", false), ("1s", true), ("30d", true), ("2592001s", false)])
+        "A duration keeps to its range",
+        arguments: [("0s", false), ("0", false), ("1s", true), ("30d", true), ("2592001s", false)])
     func durationRange(text: String, inside: Bool) {
         #expect((parseDuration(text, in: 1...2_592_000) != nil) == inside)
     }

@@ -5,41 +5,51 @@ import Testing
 
 @testable import Server
 
-/// The server of Docs/ServiceExtension.md believes who is logged in, and no record.
+/// The server of Docs/ServiceExtension.md believes who is logged in and what is signed, and no record.
 @Suite(.timeLimit(.minutes(2))) final class RegistrarTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("registrar-\(UUID())").path
     private let now = Timestamp(secondsSince1970: 1_800_000_000)
+    private let topic: Topic
     private let registrar: Registrar
     private let provider: ProviderPublicKey
+    private let updateKey = SigningKey()
 
     init() throws {
+        topic = try Topic("com.example.app")
         registrar = Registrar(store: try SQLiteKeyStore.create(in: folder, at: now))
-        provider = try registrar.store.generateProviderKey(topic: Topic("com.example.app"), at: now).publicKey
+        provider = try registrar.store.generateProviderKey(topic: topic, at: now).publicKey
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    private func record(
-        _ key: DeviceKey, device: String? = "5d0f", generation: UInt64 = 1, pin: ProviderPublicKey? = nil
+    private func post(
+        _ key: DeviceKey, device: String = "5d0f", generation: UInt64 = 1, sequence: UInt64 = 1,
+        pin: ProviderPublicKey? = nil, over channel: SignedRecord.Channel = .session
     ) -> Data {
-        let record = DeviceRegistration(
-            deviceID: device, publicKey: key.publicKey, generation: generation, createdAt: now, pinnedProvider: pin)
-        return Data(record.json)
+        var record = DeviceRegistration(
+            deviceID: device, publicKey: key.publicKey, topic: topic, generation: generation, createdAt: now,
+            pinnedProvider: pin ?? provider)
+        (record.updateKey, record.sequence, record.nonce) = (updateKey.publicKey, sequence, RecordNonce())
+        return Data(SignedRecord(record, by: updateKey, over: channel, for: topic).body)
+    }
+
+    private func end(_ device: String = "5d0f", by key: SigningKey) -> Data {
+        Data(SignedRecord(DeviceEnd(of: device, at: provider), by: key, for: topic).body)
     }
 
     private func reply(_ body: Data, from user: String) throws -> RegistrationReply {
-        try RegistrationReply(json: ContiguousArray(registrar.register(body, from: user, at: now)))
+        let answer = try #require(try registrar.accept(body, from: user, at: now))
+        return try RegistrationReply(json: ContiguousArray(answer))
     }
 
     @Test func anotherUserTakesNeitherTheDeviceNorItsKey() throws {
         let key = DeviceKey()
         #expect(
-            try reply(record(key), from: "alice") == RegistrationReply(.acknowledged(key.publicKey), provider: provider)
-        )
-        let refused = try reply(record(DeviceKey(), generation: 2), from: "bob")
+            try reply(post(key), from: "alice") == RegistrationReply(.acknowledged(key.publicKey), provider: provider))
+        let refused = try reply(post(DeviceKey(), generation: 2, sequence: 2), from: "bob")
         #expect(refused == RegistrationReply(.refused(.userMismatch), provider: provider))
         #expect(
-            try reply(record(key, device: "bobs"), from: "bob")
+            try reply(post(key, device: "bobs"), from: "bob")
                 == RegistrationReply(.refused(.keyTaken), provider: provider))
         let device = try #require(try registrar.store.device(id: "5d0f"))
         #expect(device.user == "alice" && device.publicKey == key.publicKey)
@@ -51,35 +61,34 @@ import Testing
         let store = registrar.store
         let certificate = try #require(
             try store.rotateSigningKey(stolen: true, anyway: true, at: now).certificate)
-        #expect(try reply(record(DeviceKey()), from: "alice").certificate == certificate)
-        #expect(try reply(record(DeviceKey()), from: "bob").certificate == certificate)
+        #expect(try reply(post(DeviceKey()), from: "alice").certificate == certificate)
+        #expect(try reply(post(DeviceKey()), from: "bob").certificate == certificate)
     }
 
-    @Test func onlyThePhoneItselfEndsItsDeviceWithoutASession() throws {
-        let record = String(decoding: record(DeviceKey()), as: UTF8.self)
-        let secret = String(repeating: "7d", count: 16)
-        _ = try reply(Data("\(record.dropLast()),\"withdrawal\":\"\(secret)\"}".utf8), from: "alice")
-        func withdraw(_ device: String, _ secret: String) throws {
-            try registrar.withdraw(Data("{\"device\":\"\(device)\",\"withdrawal\":\"\(secret)\"}".utf8), at: now)
+    @Test func withoutASessionOnlyThePhoneItselfChangesItsDevice() throws {
+        let (key, next) = (DeviceKey(), DeviceKey())
+        _ = try reply(post(key), from: "alice")
+        let update = post(next, generation: 2, sequence: 2, over: .open)
+        #expect(try registrar.accept(update, from: nil, at: now) != nil)
+        #expect(try registrar.store.device(id: "5d0f")?.publicKey == next.publicKey)
+        for (body, count) in [
+            (end(by: SigningKey()), 1), (end("5d10", by: updateKey), 1), (end(by: updateKey), 0), (update, 0),
+        ] {
+            #expect(try registrar.accept(body, from: nil, at: now) != nil)
+            #expect(try registrar.store.deviceCount() == count)
         }
-        try withdraw("5d0f", String(repeating: "7c", count: 16))
-        try withdraw("5d10", secret)
-        #expect(try registrar.store.deviceCount() == 1)
-        try withdraw("5d0f", secret)
-        #expect(try registrar.store.deviceCount() == 0)
-        try withdraw("5d0f", secret)
-        #expect(throws: KeyError.self) { try registrar.withdraw(Data("{}".utf8), at: now) }
     }
 
-    @Test func aRecordWithoutADeviceAndABrokenStoreAreNoReplies() throws {
-        #expect(throws: Registrar.NoDevice.self) { try reply(record(DeviceKey(), device: nil), from: "alice") }
-        #expect(throws: KeyStoreError.self) { try reply(record(DeviceKey()), from: "") }
+    @Test func aPostThatIsNoneAndABrokenStoreGetNoReplies() throws {
+        #expect(throws: KeyError.self) { try registrar.accept(Data("{}".utf8), from: nil, at: now) }
+        #expect(try registrar.accept(Data(#"{"pairing":"AA"}"#.utf8), from: nil, at: now) == nil)
+        #expect(throws: KeyStoreError.self) { try reply(post(DeviceKey()), from: "") }
     }
 
     @Test func aPhoneThatTrustsSomebodyElseIsTold() throws {
         let key = DeviceKey()
-        let answer = try reply(record(key, pin: ProviderKey().publicKey), from: "alice")
+        let answer = try reply(post(key, pin: ProviderKey().publicKey), from: "alice")
         #expect(answer == RegistrationReply(.acknowledged(key.publicKey), provider: provider, foreign: [.provider]))
-        #expect(try reply(record(key, pin: provider), from: "alice").foreign == [])
+        #expect(try reply(post(key, sequence: 2), from: "alice").foreign == [])
     }
 }

@@ -19,7 +19,7 @@ struct DeviceListingTests {
     /// Copies the row of a device under other ids, given as SQL.
     private static func forge(_ ids: [String], in home: Home) throws {
         let columns =
-            "public_key, topic, generation, created, updated, provider, tag, suites, app_version, user, key_id"
+            "public_key, topic, generation, created, updated, provider, tag, suites, app_version, user, sequence, key_id"
         for id in ids {
             try home.raw().execute(
                 "INSERT INTO devices (id, \(columns)) SELECT \(id), \(columns) FROM devices WHERE id = 'device-a'")
@@ -65,7 +65,7 @@ struct DeviceListingTests {
         let home = try Self.home()
         try Self.forge(["CAST(x'ff' AS TEXT)", "'pcr1qqq'", "'a' || char(10)"], in: home)
         try home.raw().execute(
-            "INSERT INTO removed_devices VALUES (CAST(x'ff' AS TEXT), 1, NULL, NULL, NULL, NULL, NULL, zeroblob(32)), ('device-a', 1, NULL, NULL, NULL, NULL, NULL, x'')"
+            "INSERT INTO removed_devices VALUES (CAST(x'ff' AS TEXT), 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, zeroblob(32)), ('device-a', 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, x'')"
         )
         var found: [String] = []
         try home.store.forEachDevice { found.append((try? $0.get().id) ?? "damaged") }

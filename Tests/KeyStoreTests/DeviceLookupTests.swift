@@ -118,11 +118,11 @@ struct DeviceLookupTests {
         let store = try Home(kind).store
         let registration = registration()
         let steps: [(owner: DeviceOwner, replace: Bool, outcome: RegistrationOutcome, user: String?)] = [
-            (.unchanged, false, .added, nil), (.user("alice"), false, .updated, "alice"),
+            (.unchanged, false, .added, nil), (.user("alice"), true, .updated, "alice"),
             (.unchanged, false, .unchanged, "alice"), (.user("alice"), false, .unchanged, "alice"),
             (.unchanged, true, .updated, "alice"), (.user("bob"), true, .updated, "bob"),
             (.nobody, false, .updated, nil), (.nobody, false, .unchanged, nil),
-            (.user("e\u{301}"), false, .updated, "e\u{301}"), (.user("é"), true, .updated, "é"),
+            (.user("e\u{301}"), true, .updated, "e\u{301}"), (.user("é"), true, .updated, "é"),
         ]
         for (index, step) in steps.enumerated() {
             let outcome = try store.addDevice(

@@ -123,14 +123,14 @@ struct ExtensionDatabaseTests {
         #expect(try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).isSound())
     }
 
-    /// The guard of a file that another kind of row has recreated: what was sent ten minutes before counts as shown.
+    /// The guard of a file that another kind of row has created: what was sent a day before counts as shown.
     /// [O-8.7]
     @Test(arguments: Kind.allCases)
     func whoeverMakesTheFileSetsTheGuardsFloor(_ kind: Kind) throws {
         let scratch = try directory()
         #expect(Subject(kind, at: scratch.store).add(1) == nil)
         let replay = ExtensionDatabase(in: scratch.store).replay
-        let floor = Timestamp(milliseconds: start.milliseconds - 600_000)
+        let floor = Timestamp(milliseconds: start.milliseconds - 86_400_000)
         for (id, sentAt, verdict) in [(1, floor, .seen), (2, floor.next, .new)] as [(UInt64, Timestamp, ReplayVerdict)]
         {
             let message = ReplayMessage(

@@ -35,11 +35,12 @@ struct KeychainContentsTests {
 
     /// An item, put together by hand.
     private static func item(
-        version: UInt8 = 4, default name: String = "default", keys: [Bytes] = [key()], pins: [Bytes] = [],
-        scalars: [Bytes] = [scalar], extra: Bytes = []
+        version: UInt8 = 5, default name: String = "default", keys: [Bytes] = [key()], pins: [Bytes] = [],
+        updateKeys accounts: [String] = [], scalars: [Bytes] = [scalar], extra: Bytes = []
     ) -> Bytes {
+        let accounts = count(UInt8(accounts.count)) + accounts.map(text).joined()
         let table =
-            text(name) + count(UInt8(keys.count)) + keys.joined() + count(UInt8(pins.count)) + pins.joined()
+            text(name) + count(UInt8(keys.count)) + keys.joined() + count(UInt8(pins.count)) + pins.joined() + accounts
         let length = [0, 0] + Bytes([UInt8(table.count >> 8), UInt8(table.count & 0xff)])
         return sealed([version] + Bytes(repeating: 0xaa, count: 16) + length + table + scalars.joined() + extra)
     }
@@ -74,7 +75,7 @@ struct KeychainContentsTests {
         let store = KeychainKeyStore(items: keychain.process("group"), accessGroup: "group")
         let first = try store.generateDeviceKey(at: start)
         // The Keychain knows the item's revision.
-        keychain.replaceData { Self.sealed([4] + $0[1..<17] + bytes[17..<bytes.count - 32]) }
+        keychain.replaceData { Self.sealed([5] + $0[1..<17] + bytes[17..<bytes.count - 32]) }
         #expect(try store.deviceKeys().map(\.publicKey.suite) == [.x25519, .xwing])
         #expect(first.publicKey.suite == .x25519)
         #expect(try store.purgeRetiredDeviceKeys(at: start).count == 1)
@@ -107,14 +108,24 @@ struct KeychainContentsTests {
         #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt8]) func anItemOfAnEarlierLayoutIsRefused(_ version: UInt8) {
+    @Test func updateKeysHaveTheseBytes() throws {
+        let bytes = Self.item(updateKeys: ["default", "ben"], scalars: [Self.scalar, Bytes(2...33), Bytes(3...34)])
+        let contents = try parse(bytes)
+        #expect(contents.updateKeys.map(\.account) == ["default", "ben"])
+        let seeds = contents.updateKeys.map { $0.key.withSeed { Bytes(copying: $0) } }
+        #expect(seeds == [Bytes(2...33), Bytes(3...34)])
+        #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt8]) func anItemOfAnEarlierLayoutIsRefused(_ version: UInt8) {
         let refused = error { try parse(Self.item(version: version)) }
         #expect(refused?.code == .olderVersion)
         #expect(refused?.description.contains("purgeEverything, generate a new key and register again") == true)
     }
 
     @Test func noPrefixAndNoChangedBitIsRead() throws {
-        let item = Self.item(pins: [Self.pin(1)])
+        let item = Self.item(
+            pins: [Self.pin(1)], updateKeys: ["default"], scalars: [Self.scalar, Self.scalar])
         for count in item.indices { #expect(code { try parse(Bytes(item.prefix(count))) } == .corruptStore) }
         for index in item.indices {
             for bit in 0..<8 {
@@ -163,6 +174,9 @@ struct KeychainContentsTests {
         ("numbers that fall", item(pins: [pin(2), pin(1, "ben")])),
         ("a provider twice", item(pins: [pin(1), pin(2)])),
         ("an account's pins for two apps", item(pins: [pin(1), pin(2, topic: "a", of: other)])),
+        ("an update key without its seed", item(updateKeys: ["default"])),
+        ("an update key of no account", item(updateKeys: [""], scalars: [scalar, scalar])),
+        ("two update keys of an account", item(updateKeys: ["a", "a"], scalars: [scalar, scalar, Bytes(2...33)])),
         ("three pins of an account", item(pins: [pin(1), pin(2, of: other), pin(3, of: ProviderKey())])),
     ]
 
@@ -173,7 +187,7 @@ struct KeychainContentsTests {
 
     @Test func aCountThatThereAreNoRowsForTakesNoTime() {
         let table: Bytes = [0, 0xff, 0xff, 0xff, 0xff]
-        let item = Self.sealed([4] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
+        let item = Self.sealed([5] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
         #expect(code { try parse(item) } == .corruptStore)
     }
 }

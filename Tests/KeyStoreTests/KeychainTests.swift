@@ -70,7 +70,7 @@ struct KeychainTests {
 
     @Test func anItemOfANewerVersionIsLeftAlone() throws {
         _ = try filled()
-        keychain.replaceData { [5] + $0.dropFirst() }
+        keychain.replaceData { [6] + $0.dropFirst() }
         let data = keychain.data
         #expect(code { try store().deviceKeys() } == .newerVersion)
         #expect(code { try store().rotateDeviceKey(at: start) } == .newerVersion)

@@ -40,7 +40,7 @@ struct NameCompletionTests {
         let home = try Self.home()
         for id in ["'pcr1' || 'forged'", "'two' || char(10) || 'lines'"] {
             try home.raw().execute(
-                "INSERT INTO devices (id, public_key, generation, created, updated, key_id, tag) SELECT \(id), public_key, generation, created, updated, key_id, tag FROM devices WHERE id = 'a'"
+                "INSERT INTO devices (id, public_key, generation, created, updated, sequence, key_id, tag) SELECT \(id), public_key, generation, created, updated, sequence, key_id, tag FROM devices WHERE id = 'a'"
             )
         }
         #expect(try home.store.deviceIDs(startingWith: "p", count: 9) == [])

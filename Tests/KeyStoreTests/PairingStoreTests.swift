@@ -26,55 +26,31 @@ struct PairingStoreTests {
     {
         var registration = DeviceRegistration(
             deviceID: id, publicKey: try DeviceKey(.x25519).publicKey, topic: try .app, createdAt: start)
+        (registration.updateKey, registration.sequence) = (SigningKey().publicKey, start.milliseconds)
+        registration.nonce = RecordNonce()
         change(&registration)
         return registration
     }
 
     private struct Answer {
-        let outcome: PairingOutcome
+        let event: PostAnswer.Event
         let reply: RegistrationReply
-        let bytes: Bytes
+        let body: Bytes
     }
 
     /// Sends a request; nil for an answer of 404.
     private func ask(_ phone: PhonePairing, at now: Timestamp = start) throws -> Answer? {
-        let request = try Self.bytes(of: phone)
-        guard case .reply(let bytes, let outcome) = try store.acceptPairing(request, at: now) else { return nil }
-        return Answer(
-            outcome: outcome, reply: try phone.reply(Bytes(PairingText.encode(bytes).utf8).span), bytes: bytes)
+        guard let answer = try store.accept(phone.body, at: now) else { return nil }
+        return Answer(event: answer.event, reply: try phone.reply(answer.body.span, at: now), body: answer.body)
     }
 
-    private static func bytes(of phone: PhonePairing) throws -> Bytes {
-        let body = Bytes(phone.body.utf8)
-        let request = PairingText.decode(body.span)
-        return try #require(request)
+    /// Sends bytes as a request.
+    private func ask(_ request: Bytes, _ store: SQLiteKeyStore, at now: Timestamp = start) throws -> PostAnswer? {
+        try store.accept(.pairing(request), ReplyTerms(), at: now)
     }
 
     private func phone(_ code: PairingCode, _ registration: DeviceRegistration) throws -> PhonePairing {
         PhonePairing(code, registration, topic: try .app)
-    }
-
-    /// Another key, which no session without the user could register. [D-36]
-    @Test func aPhoneThatShowsItsWithdrawalNeedsNoSession() throws {
-        let shown = WithdrawalCapability()
-        let first = try registration { $0.withdrawal = shown }
-        _ = try store.addDevice(first, id: "phone1", owner: .user("alice"), at: start)
-        let next = try registration { ($0.withdrawal, $0.generation, $0.grant) = (shown, 2, "abc") }
-        #expect(try store.updateDevice(next, at: start + 1) == .updated)
-        let device = try #require(try store.device(id: "phone1"))
-        #expect(device.user == "alice" && device.publicKey == next.publicKey && device.grant == "abc")
-        #expect(error { try store.updateDevice(first, at: start + 2) }?.code == .generationRollback)
-        for wrong in [nil, WithdrawalCapability()] {
-            let other = try registration { ($0.withdrawal, $0.generation) = (wrong, 3) }
-            #expect(try store.updateDevice(other, at: start + 2) == nil)
-        }
-        #expect(try store.updateDevice(registration("phone2") { $0.withdrawal = shown }, at: start + 2) == nil)
-        // Nor does a device that has none accept a record without one, or a removed device any.
-        _ = try store.addDevice(registration("bare"), id: "bare", at: start)
-        #expect(try store.updateDevice(registration("bare") { $0.withdrawal = shown }, at: start + 2) == nil)
-        _ = try store.removeDevice(id: "phone1", at: start + 3)
-        #expect(try store.updateDevice(next, at: start + 4) == nil)
-        #expect(try store.deviceCount() == 1)
     }
 
     private func refusal(_ answer: Answer?) -> String? {
@@ -90,11 +66,10 @@ struct PairingStoreTests {
         let certificate = try #require(try store.providerKey().certificate)
         let registration = try registration { ($0.token, $0.grant) = ("8f3a", "grant") }
         let answer = try #require(try ask(phone(code(user: "alice"), registration)))
-        guard case .paired("phone1", .added, let foreign) = answer.outcome else {
+        guard case .paired("phone1", .added) = answer.event else {
             Issue.record("not paired")
             return
         }
-        #expect(foreign.isEmpty)
         #expect(answer.reply.verdict == .acknowledged(registration.publicKey))
         #expect(answer.reply.provider == provider && answer.reply.certificate == certificate)
         #expect(answer.reply.pushKey == pushKey.publicKey)
@@ -110,8 +85,8 @@ struct PairingStoreTests {
         #expect(try ask(phone(other, record)) == nil)
         #expect(try ask(PhonePairing(code, record, topic: .other)) == nil)
         #expect(try ask(phone(PairingCode(url: code.url.text, provider: provider), record)) == nil)
-        #expect(try store.acceptPairing([], at: start).isUnknown)
-        #expect(try store.acceptPairing(code.secret.id + Bytes(repeating: 0, count: 60), at: start).isUnknown)
+        #expect(try ask([], store) == nil)
+        #expect(try ask(code.secret.id + Bytes(repeating: 0, count: 60), store) == nil)
         #expect(try store.deviceCount() == 0)
         #expect(try ask(phone(code, record)) != nil)
     }
@@ -138,7 +113,9 @@ struct PairingStoreTests {
         let first = try registration()
         _ = try ask(phone(code(user: "alice"), first))
         try store.removeDevice(id: "phone1", at: start + 1)
-        let stranger = try registration("phone1") { $0.generation = 2 }
+        // Later than the removal.
+        let sequence = (start + 172_800).milliseconds
+        let stranger = try registration("phone1") { ($0.generation, $0.sequence) = (2, sequence) }
         #expect(try refusal(ask(phone(code(), stranger), at: start + 2)) == "user-mismatch")
         #expect(try store.deviceCount() == 0)
         #expect(try refusal(ask(phone(code(user: "alice"), stranger), at: start + 2)) == nil)
@@ -150,22 +127,36 @@ struct PairingStoreTests {
         let first = try phone(code, record)
         let answer = try #require(try ask(first, at: start + 9 * Self.minute))
         let same = try #require(try ask(first, at: start + 18 * Self.minute))
-        #expect(same.bytes == answer.bytes)
+        #expect(same.body == answer.body)
         // Another request of the same phone: other bytes, the same record.
         let again = try #require(try ask(phone(code, record), at: start + 18 * Self.minute))
-        #expect(again.reply == answer.reply && again.bytes != answer.bytes)
-        guard case .repeated("phone1") = again.outcome else {
+        #expect(again.reply == answer.reply && again.body != answer.body)
+        guard case .repeated("phone1") = again.event else {
             Issue.record("not repeated")
             return
         }
         #expect(try ask(first, at: start + 19 * Self.minute) == nil)
     }
 
-    @Test func theReplyIsTheStoredOneWhateverHasChanged() throws {
+    /// A phone that could read the reply only after a theft believes no replaced signing key.
+    @Test func theReplyIsSignedAnewByTheKeysOfToday() throws {
         let (code, record) = (try code(), try registration())
-        let answer = try #require(try ask(phone(code, record)))
-        _ = try store.addPushKey(at: start)
-        #expect(try ask(phone(code, record))?.reply == answer.reply)
+        let first = try #require(try ask(phone(code, record)))
+        let pushKey = try store.addPushKey(at: start)
+        let certificate = try #require(try store.rotateSigningKey(stolen: true, anyway: true, at: start).certificate)
+        let again = try #require(try ask(phone(code, record)))
+        #expect(first.reply.certificate == nil && again.reply.certificate == certificate)
+        #expect(again.reply.pushKey == pushKey.publicKey && again.reply.verdict == first.reply.verdict)
+    }
+
+    /// [P-7]
+    @Test func aRefusalIsSignedToo() throws {
+        try store.rotateSigningKey(at: start)
+        let code = try code()
+        _ = try ask(phone(code, registration()))
+        let answer = try #require(try ask(phone(code, registration("phone2"))))
+        #expect(refusal(answer) == "pairing-used" && answer.reply.provider == provider)
+        #expect(try answer.reply.certificate == store.providerKey().certificate)
     }
 
     /// [P-6]
@@ -179,13 +170,17 @@ struct PairingStoreTests {
         #expect(try store.deviceCount() == 1 && store.device(id: "phone1")?.publicKey != other.publicKey)
     }
 
-    @Test func aSecondRequestBringsTheGrant() throws {
+    /// A request that somebody has kept, or a phone with an older copy of its state, changes nothing. [P-6]
+    @Test func aSecondRequestStoresNothing() throws {
         let code = try code(user: "alice")
         var record = try registration()
         _ = try ask(phone(code, record))
-        record.grant = "grant"
+        let device = try store.device(id: "phone1")
+        (record.grant, record.token, record.sequence) = ("grant", "8f3a", start.milliseconds + 1)
         _ = try ask(phone(code, record))
-        #expect(try store.device(id: "phone1")?.grant == "grant")
+        #expect(try store.device(id: "phone1") == device)
+        record.updateKey = SigningKey().publicKey
+        #expect(try refusal(ask(phone(code, record))) == "pairing-used")
     }
 
     @Test func aSecondRequestBringsNoRemovedDeviceBack() throws {
@@ -213,6 +208,7 @@ struct PairingStoreTests {
         #expect(try store.device(id: "phone1")?.publicKey == old.publicKey)
         #expect(try refusal(ask(phone(code(replacing: "phone1"), new))) == nil)
         #expect(try store.device(id: "phone1")?.publicKey == new.publicKey)
+        #expect(try store.device(id: "phone1")?.updateKey == new.updateKey)
         #expect(KeyStoreTests.code { try code(replacing: "nobody") } == .unknownDevice)
     }
 
@@ -230,16 +226,19 @@ struct PairingStoreTests {
         let code = try code()
         let exchange = PairingExchange(
             code.secret, url: code.url.text, topic: try .app, fingerprint: code.fingerprint)
-        for text in ["x", "{}", "{\"public_key\":\"\(try registration().publicKey)\"}"] {
-            let request = exchange.seal(record: Bytes(text.utf8))
-            guard case .reply(let reply, .refused(let refusal)) = try store.acceptPairing(request, at: start) else {
-                Issue.record("\(text) was not refused")
-                continue
-            }
-            #expect(refusal.description == "malformed-record")
-            let record = exchange.open(reply: reply.span, to: request.span)
-            #expect(try RegistrationReply(json: #require(record)).verdict == .refused(refusal))
+        let lacking: [(inout DeviceRegistration) -> Void] = [
+            { $0.deviceID = nil }, { $0.updateKey = nil }, { $0.sequence = nil }, { $0.nonce = nil },
+        ]
+        let records = try lacking.map { try registration("phone1", $0).json }
+        for record in [Bytes("x".utf8), Bytes("{}".utf8)] + records {
+            let request = exchange.seal(record: record)
+            let answer = try #require(try ask(request, store))
+            let sealed = PairingText.decode(answer.body.span) ?? []
+            let body = exchange.open(reply: sealed.span, to: request.span)
+            let reply = try PhonePairing.reply(in: body ?? [], to: record, of: code.fingerprint, for: .app, at: start)
+            #expect(reply.verdict == .refused(.malformedRecord))
         }
+        #expect(try store.deviceCount() == 0)
     }
 
     @Test func aForeignPinIsTold() throws {
@@ -275,9 +274,9 @@ struct PairingStoreTests {
         let code = try PairingCode(url: "https://home.example.net/pair", provider: provider)
         try home.store.addPairing(code, topic: .app, provider: provider, at: start)
         try home.raw().execute("UPDATE pairings SET \(change)")
-        let request = try Self.bytes(of: phone(code, registration()))
+        let request = try phone(code, registration()).body
         let store = try home.reopened()
-        #expect(KeyStoreTests.code { try store.acceptPairing(request, at: start) } == .corruptStore)
+        #expect(KeyStoreTests.code { try store.accept(request, at: start) } == .corruptStore)
     }
 
     @Test func aCodeNamesAKeyOfThisStoreForItsApp() throws {
@@ -289,8 +288,4 @@ struct PairingStoreTests {
             KeyStoreTests.code { try store.addPairing(code, topic: .other, provider: provider, at: start) }
                 == .topicMismatch)
     }
-}
-
-extension PairingAnswer {
-    fileprivate var isUnknown: Bool { if case .unknown = self { true } else { false } }
 }

@@ -41,12 +41,34 @@ struct RegistrationTests {
         #expect(try store.device(id: "a")?.user == nil)
     }
 
-    @Test func aDeviceWithoutAUserIsGivenOne() throws {
+    /// The caller that does not name a user is no user's session.
+    @Test func anotherKeyNeedsTheUser() throws {
+        let store = try Home(.memory).store
+        let alices = registration()
+        _ = try store.addDevice(alices, id: "a", owner: .user("alice"), at: start)
+        let other = registration(generation: 2)
+        #expect(code { try store.addDevice(other, id: "a", at: start) } == .userMismatch)
+        #expect(try store.addDevices([("a", other, nil, .unchanged)], at: start).map { $0?.code } == [.userMismatch])
+        #expect(try store.addDevice(alices, id: "a", at: start) == .unchanged)
+        #expect(try store.device(id: "a")?.user == "alice")
+        try store.removeDevice(id: "a", at: start)
+        #expect(code { try store.addDevice(other, id: "a", at: start + 1) } == .userMismatch)
+        #expect(try store.addDevice(alices, id: "a", at: start + 1) == .added)
+        #expect(try store.device(id: "a")?.user == "alice")
+    }
+
+    /// What an operator added is not a user's to take, held or removed.
+    @Test func aDeviceWithoutAUserIsGivenOneByTheOperatorAlone() throws {
         let store = try Home(.memory).store
         let registration = registration()
         _ = try store.addDevice(registration, id: "a", at: start)
-        #expect(try store.addDevice(registration, id: "a", owner: .user("alice"), at: start) == .updated)
-        #expect(try store.addDevice(registration, id: "a", at: start) == .unchanged)
+        #expect(code { try store.addDevice(registration, id: "a", owner: .user("alice"), at: start) } == .userMismatch)
+        try store.removeDevice(id: "a", at: start)
+        #expect(
+            code { try store.addDevice(registration, id: "a", owner: .user("alice"), at: start + 1) } == .userMismatch)
+        #expect(
+            try store.addDevice(registration, id: "a", owner: .user("alice"), replace: true, at: start + 1) == .added)
+        #expect(try store.addDevice(registration, id: "a", at: start + 1) == .unchanged)
         #expect(try store.device(id: "a")?.user == "alice")
         #expect(try store.addDevice(registration, id: "a", owner: .nobody, at: start) == .updated)
         #expect(try store.device(id: "a")?.user == nil)
@@ -146,19 +168,21 @@ struct RegistrationTests {
 
     // MARK: Absent members
 
-    @Test func aRegistrationKeepsVersionGrantAndWithdrawalThatItLacks() throws {
+    @Test func aRegistrationKeepsVersionGrantAndUpdateKeyThatItLacks() throws {
         let store = try Home(.memory).store
-        let withdrawal = WithdrawalCapability()
+        let updateKey = SigningKey().publicKey
         let bare = registration()
         var first = bare
-        (first.appVersion, first.grant, first.withdrawal) = (AppVersion("1.0"), "abc_-", withdrawal)
+        (first.appVersion, first.grant) = (AppVersion("1.0"), "abc_-")
+        (first.updateKey, first.sequence) = (updateKey, 7)
         _ = try store.addDevice(first, id: "a", at: start)
         #expect(try store.addDevice(bare, id: "a", at: start + 1) == .unchanged)
         let kept = try #require(try store.device(id: "a"))
-        #expect(kept.appVersion == AppVersion("1.0") && kept.grant == "abc_-" && kept.withdrawal == withdrawal)
+        #expect(kept.appVersion == AppVersion("1.0") && kept.grant == "abc_-" && kept.updateKey == updateKey)
+        #expect(kept.sequence == 7)
         _ = try store.addDevice(bare, id: "a", replace: true, at: start + 2)
         let other = try #require(try store.device(id: "a"))
-        #expect(other.appVersion == nil && other.grant == nil && other.withdrawal == nil)
+        #expect(other.appVersion == nil && other.grant == nil && other.updateKey == nil)
     }
 
     /// A phone may register before APNs has given it a token.

@@ -25,8 +25,11 @@ struct RemovedDeviceTests {
         _ = try store.addDevice(registration(), id: "a", at: start)
         #expect(try store.removeDevice(id: "a", reason: "logged out", at: start + 1))
         let last = RemovedDevice.LastKey(generation: 1, suite: .x25519, id: key.id)
+        let signing = RemovedDevice.Signing(sequence: (start + 86_401).milliseconds)
         #expect(
-            try removed(store) == [RemovedDevice(id: "a", removedAt: start + 1, reason: "logged out", lastKey: last)])
+            try removed(store) == [
+                RemovedDevice(id: "a", removedAt: start + 1, reason: "logged out", lastKey: last, signing: signing)
+            ])
         #expect(try !store.removeDevice(id: "a", at: start + 2))
         #expect(try removed(store).map(\.removedAt) == [start + 1])
         #expect(try !store.removeDevice(id: "never", at: start + 2))

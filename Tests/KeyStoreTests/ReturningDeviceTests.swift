@@ -32,19 +32,21 @@ struct ReturningDeviceTests {
         let last = RemovedDevice.LastKey(generation: 3, suite: .x25519, id: key.id)
         #expect(
             try removed(store) == [
-                RemovedDevice(id: "a", removedAt: start + 10, reason: "unregistered", user: "alice", lastKey: last)
+                RemovedDevice(
+                    id: "a", removedAt: start + 10, reason: "unregistered", user: "alice", lastKey: last,
+                    signing: RemovedDevice.Signing(sequence: (start + 86_410).milliseconds))
             ])
     }
 
     @Test func anotherUserDoesNotTakeTheID() throws {
         let (store, key) = try scene()
-        for owner in [DeviceOwner.user("bob"), .nobody] {
+        for owner in [DeviceOwner.user("bob"), .nobody, .unchanged] {
             let new = registration(generation: 4)
             let refusal = error { try store.addDevice(new, id: "a", owner: owner, at: start + 60) }
             #expect(refusal?.code == .userMismatch)
             #expect(refusal?.description.contains("belonged, before it was removed, to user 'alice'") == true)
             #expect(
-                try store.addDevices([("a", new, owner)], at: start + 60).map { $0?.code } == [.userMismatch])
+                try store.addDevices([("a", new, nil, owner)], at: start + 60).map { $0?.code } == [.userMismatch])
             let result = try store.importDevices([.registered(id: "a", new, owner: owner)], at: start + 60)
             #expect(result.refused.map(\.error.code) == [.userMismatch])
         }
@@ -137,14 +139,14 @@ struct ReturningDeviceTests {
     // MARK: Reports
 
     @Test(arguments: StoreKind.allCases)
-    func tokenGrantAndWithdrawalAreKept(_ kind: StoreKind) throws {
+    func tokenGrantAndUpdateKeyAreKept(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        let withdrawal = WithdrawalCapability()
+        let updateKey = SigningKey().publicKey
         func registration(_ token: String?, _ environment: PushEnvironment?, _ grant: String?) -> DeviceRegistration {
             var registration = DeviceRegistration(publicKey: .numbered(1), createdAt: start)
             registration.token = token
             registration.environment = environment
-            registration.withdrawal = withdrawal
+            (registration.updateKey, registration.sequence) = (updateKey, 7)
             registration.grant = grant
             return registration
         }
@@ -153,7 +155,7 @@ struct ReturningDeviceTests {
         #expect(try store.addDevice(first, id: "a", at: start) == .unchanged)
         var device = try #require(try store.device(id: "a"))
         #expect(device.token == "00ff10" && device.environment == .production && device.grant == "abc_-")
-        #expect(device.withdrawal == withdrawal)
+        #expect(device.updateKey == updateKey && device.sequence == 7)
         #expect(try store.addDevice(registration("00ff11", .production, "abc_-"), id: "a", at: start) == .updated)
         #expect(try store.addDevice(registration("00ff11", .development, "abc_-"), id: "a", at: start) == .updated)
         #expect(try store.addDevice(registration("00ff11", .development, nil), id: "a", at: start) == .unchanged)

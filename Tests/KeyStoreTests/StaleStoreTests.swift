@@ -131,7 +131,10 @@ struct StaleStoreTests {
             CertificatePlan(after: nil, at: start), for: SigningKey().publicKey, provider: key.publicKey, topic: .app
         ).signed(by: key)
         let records = [key.publicKey, second, nil].enumerated().map { number, pinned in
-            ("\(number)", registration(certificate, of: pinned, number: number), DeviceOwner.unchanged)
+            (
+                "\(number)", registration(certificate, of: pinned, number: number), nil as SignedRecord?,
+                DeviceOwner.unchanged
+            )
         }
         #expect(try store.addDevices(records, at: start).allSatisfy { $0 == nil })
         let epochs = try records.map { try store.device(id: $0.0)?.epoch }

@@ -18,6 +18,7 @@ struct TamperTests {
             let store = home.store
             for name in ["one", "two"] {
                 _ = try store.generateDeviceKey(named: name, topic: .app, at: start)
+                _ = try store.updateKey(of: name)
                 let provider = try store.generateProviderKey(named: name, topic: .app, at: start).publicKey
                 let certificate = try store.rotateSigningKey(named: name, at: start).certificate
                 _ = try store.requestCertificate(for: name, at: start)
@@ -28,15 +29,16 @@ struct TamperTests {
                     pinnedProvider: provider, certificate: certificate, appVersion: AppVersion("2.3.1"))
                 registration.token = "00ff"
                 registration.environment = .production
-                registration.withdrawal = WithdrawalCapability()
+                (registration.updateKey, registration.sequence) = (SigningKey().publicKey, 7)
                 registration.grant = "grant"
                 _ = try store.addDevice(registration, id: name, owner: .user("alice"), at: start)
             }
             // Under the same names as the devices, which have to be there too.
-            let removals = ["one", "two"].map { name in
+            let removals = try ["one", "two"].map { name in
                 RemovedDevice(
-                    id: name, removedAt: start, reason: "unregistered", user: "alice",
-                    lastKey: RemovedDevice.LastKey(generation: 1, suite: .x25519, id: DeviceKey().publicKey.id))
+                    id: name, removedAt: start, reason: "unregistered", user: "alice", topic: try .app,
+                    lastKey: RemovedDevice.LastKey(generation: 1, suite: .x25519, id: DeviceKey().publicKey.id),
+                    signing: RemovedDevice.Signing(updateKey: SigningKey().publicKey, sequence: 7), isLost: true)
             }
             try store.write { (store) throws(KeyStoreError) in
                 for removal in removals { try store.put(RemovedDeviceRow(removal)) }
@@ -83,6 +85,7 @@ struct TamperTests {
                 _ = try store.readOnce { (store) throws(KeyStoreError) in
                     try store.row(AnswerRow.self, key: .blob(Bytes(name.utf8)))
                 }
+            case "update_keys": _ = try store.updateKey(of: name)
             case "pins", "learned": _ = try store.trust(for: .app, account: name)
             default: Issue.record("no such table: \(table)")
             }
@@ -95,10 +98,17 @@ struct TamperTests {
             "devices", "id",
             [
                 "public_key", "topic", "generation", "created", "updated", "provider", "epoch", "suites", "app_version",
-                "user", "token", "environment", "withdrawal", "relay_grant", "tag",
+                "user", "token", "environment", "update_key", "sequence", "relay_grant", "tag",
             ]
         ),
-        ("removed_devices", "id", ["removed", "reason", "user", "generation", "suite", "key_id", "tag"]),
+        (
+            "removed_devices", "id",
+            [
+                "removed", "reason", "user", "topic", "generation", "suite", "key_id", "update_key", "sequence", "lost",
+                "tag",
+            ]
+        ),
+        ("update_keys", "account", ["id", "sealed", "tag"]),
         ("settings", "name", ["value", "tag"]),
         (
             "device_keys", "name",
@@ -207,7 +217,7 @@ struct TamperTests {
         let (mine, other) = (try Full(), try Full())
         let row = try #require(try other.home.raw().rows("SELECT * FROM devices WHERE id = 'one'").first)
         try mine.home.raw().rows(
-            "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         #expect(code { try mine.use("devices", "one") } == .corruptStore)
     }
 

@@ -58,6 +58,7 @@ import Testing
         let avatarTypes: [String]
         let keys: [Key]
         let weakDeviceKeys: [Hex]
+        let weakVerifyingKeys: [Hex]
         let hpke: HPKE
         let fileHeader: Hex
         let buckets: [Int]
@@ -194,6 +195,14 @@ import Testing
         }
     }
 
+    @Test func weakVerifyingKeysAreRefused() {
+        #expect(format.weakVerifyingKeys.count == 5)
+        for key in format.weakVerifyingKeys {
+            let error = #expect(throws: KeyError.self) { try ProviderPublicKey(bytes: key.bytes.span) }
+            #expect(error?.code == .weakKey)
+        }
+    }
+
     @Test func everyLabelOfHPKEIsInTheSources() throws {
         let parts = try Self.sources("HPKE").components(separatedBy: "label: \"").dropFirst()
         #expect(Set(parts.map { String($0.prefix { $0 != "\"" }) }) == Set(format.hpke.labels.map(\.name)))
@@ -253,12 +262,10 @@ import Testing
         "longestReason": RegistrationReply.Refusal.maximumLength,
         "longestAppVersion": AppVersion.maximumLength,
         "longestToken": twice(DeviceRegistration.maximumTokenLength),
-        "withdrawalLength": twice(WithdrawalCapability.length),
         "longestGrant": DeviceRegistration.maximumGrantLength,
         "largestSuite": int(UInt8.max),
         "mostSuites": KeyRecord.maximumSuites,
         "mostForeign": KeyRecord.maximumForeign,
-        "collapseIDLength": CollapseID.length,
         "longestCollapseDevice": CollapseID.maximumDeviceLength,
     ]
 

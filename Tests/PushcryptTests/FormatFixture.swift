@@ -14,14 +14,17 @@ struct FormatFixture {
     let certificate: Certificate?
     private let signer: EnvelopeSigner
 
-    init(topic: String = "com.example.app", device: UInt8 = 1, provider: UInt8 = 101, epoch: UInt32 = 0) throws {
+    init(
+        topic: String = "com.example.app", device: UInt8 = 1, provider: UInt8 = 101, epoch: UInt32 = 0,
+        expiresAt: Timestamp? = nil
+    ) throws {
         self.topic = try Topic(topic)
         self.device = try Self.device(device)
         let key = try Self.provider(provider)
         self.provider = key
         if epoch > 0 {
             let issuer = Issuer(key, self.topic)
-            signer = try issuer.signer(try issuer.certificate(epoch))
+            signer = try issuer.signer(try issuer.certificate(epoch, expiresAt: expiresAt))
         } else {
             signer = EnvelopeSigner(key)
         }

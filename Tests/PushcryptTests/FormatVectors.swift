@@ -53,6 +53,21 @@ enum FormatVectors {
     }
 }
 
+/// A member that is there, and null where it says nothing.
+@propertyWrapper struct OrNull<Value: Codable & Sendable>: Codable, Sendable {
+    var wrappedValue: Value?
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue)
+    }
+}
+
 /// One case of a section; its name is the sentence that it proves.
 protocol FormatVector: Codable, Sendable, CustomTestStringConvertible {
     var name: String { get }

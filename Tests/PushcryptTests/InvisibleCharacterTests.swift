@@ -5,7 +5,7 @@ import Testing
 /// Which characters no name of a device may have, and which a title loses. (`Docs/FormatRecords.md`, D-14;
 /// `Docs/Format.md`, N-4; `Docs/FormatMessages.md`, N-9)
 @Suite struct InvisibleCharacterTests {
-    /// Cc, Cf, Zl and Zp, and neighbours that are none of them.
+    /// Characters of the list, and neighbours that are not.
     @Test(
         arguments: [
             ("\0", true), ("\u{1f}", true), (" ", false), ("~", false), ("\u{7f}", true), ("\u{80}", true),
@@ -19,6 +19,20 @@ import Testing
     func idsHaveNoInvisibleCharacter(_ scalar: Unicode.Scalar, _ isInvisible: Bool) {
         #expect(scalar.isInvisible == isInvisible)
         #expect(DeviceID.isAllowed("a\(scalar)b") == !isInvisible)
+    }
+
+    /// The list is closed, whatever Unicode this program was built with: 14.0 as Python 3.11 has it, and what 15.0 added.
+    @Test func theListOfInvisibleCharactersIsTheFormats() {
+        let found = (UInt32(0)...0x10ffff).compactMap(Unicode.Scalar.init).filter(\.isInvisible).map(\.value)
+        let ranges: [ClosedRange<UInt32>] = [
+            0...0x1f, 0x7f...0x9f, 0xad...0xad, 0x600...0x605, 0x61c...0x61c, 0x6dd...0x6dd, 0x70f...0x70f,
+            0x890...0x891,
+            0x8e2...0x8e2, 0x180e...0x180e, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x2064, 0x2066...0x206f,
+            0xfeff...0xfeff, 0xfff9...0xfffb, 0x110bd...0x110bd, 0x110cd...0x110cd, 0x13430...0x1343f,
+            0x1bca0...0x1bca3,
+            0x1d173...0x1d17a, 0xe0001...0xe0001, 0xe0020...0xe007f,
+        ]
+        #expect(found == ranges.flatMap { Array($0) })
     }
 
     /// The list is closed: of all characters, these and no others.

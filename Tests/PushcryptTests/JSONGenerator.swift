@@ -2,7 +2,7 @@ import Seed
 
 /// Makes JSON texts at random, the same ones for the same seed, and damages them.
 struct JSONGenerator {
-    /// A text with white space, and what is left of it without.
+    /// A text with white space and escapes, and the same with the fewest bytes.
     struct Sample {
         var spaced = ContiguousArray<UInt8>()
         var compact = ContiguousArray<UInt8>()
@@ -47,18 +47,21 @@ struct JSONGenerator {
         "false", "null",
     ]
 
-    private static let fragments = [
-        "a", "aps", "alert", "title", " ", "  ", "x y", "é", "e\u{301}", "한국어", "🚲", "\u{7F}", "\u{2028}", "\u{FFFF}",
-        "/", "'", "{", "}", "[1,2]", ":", ",", "true",
-        #"\""#, #"\\"#, #"\/"#, #"\b"#, #"\n"#, #"\t"#, #"\u0000"#, #"\u0061"#, #"\u00E9"#, #"\uFFFF"#,
-        #"\ud83d\udeb2"#, #"\uDBFF\uDFFF"#,
-    ]
+    private static let fragments =
+        [
+            "a", "aps", "alert", "title", " ", "  ", "x y", "é", "e\u{301}", "한국어", "🚲", "\u{7F}", "\u{2028}",
+            "\u{FFFF}", "/", "'", "{", "}", "[1,2]", ":", ",", "true",
+            #"\""#, #"\\"#, #"\b"#, #"\n"#, #"\t"#, #"\u0000"#,
+        ].map { ($0, $0) } + [
+            (#"\/"#, "/"), (#"\u0061"#, "a"), (#"\u00E9"#, "é"), (#"\uFFFF"#, "\u{FFFF}"), (#"\u001F"#, #"\u001f"#),
+            (#"\u0022"#, #"\""#), (#"\u000a"#, #"\n"#), (#"\ud83d\udeb2"#, "🚲"), (#"\uDBFF\uDFFF"#, "\u{10FFFF}"),
+        ]
 
     private mutating func appendValue(to sample: inout Sample, depth: Int) {
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<3 where depth < 6: appendList("{", "}", to: &sample, depth: depth + 1)
         case 3..<5 where depth < 6: appendList("[", "]", to: &sample, depth: depth + 1)
-        case 5..<8: append("\"" + characters() + "\"", to: &sample)
+        case 5..<8: appendString(to: &sample)
         default: append(pick(Self.scalars), to: &sample)
         }
     }
@@ -73,7 +76,7 @@ struct JSONGenerator {
             }
             if open == "{" {
                 // The number keeps names apart, whatever fragments come before it; damage brings some together.
-                append("\"" + characters() + "\(index)\"", to: &sample)
+                appendString(ending: "\(index)", to: &sample)
                 appendSpace(to: &sample)
                 append(":", to: &sample)
                 appendSpace(to: &sample)
@@ -84,10 +87,14 @@ struct JSONGenerator {
         append(close, to: &sample)
     }
 
-    private mutating func characters() -> String {
-        var characters = ""
-        for _ in 0..<Int.random(in: 0..<5, using: &random) { characters += pick(Self.fragments) }
-        return characters
+    private mutating func appendString(ending: String = "", to sample: inout Sample) {
+        append("\"", to: &sample)
+        for _ in 0..<Int.random(in: 0..<5, using: &random) {
+            let (written, short) = pick(Self.fragments)
+            sample.spaced.append(contentsOf: written.utf8)
+            sample.compact.append(contentsOf: short.utf8)
+        }
+        append(ending + "\"", to: &sample)
     }
 
     private mutating func appendSpace(to sample: inout Sample) {

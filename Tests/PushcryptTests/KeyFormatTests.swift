@@ -180,12 +180,12 @@ import Testing
                 "PRIVATE KEY", "MFECAQEwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g",
                 "gSEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=")
         ),
-        // A public key of small order, one that is not canonical, one that is not on the curve.
+        // A public key of small order, and one that is not canonical.
         (.half(nil), .weakKey, jwk("X25519", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")),
         (.half(nil), .weakKey, jwk("X25519", "7f_______________________________________38")),
         (.half(.x25519), .weakKey, "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
         (.half(nil), .weakKey, jwk("Ed25519", "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")),
-        (.half(.ed25519), .weakKey, "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+        (.half(.ed25519), .weakKey, "7v_______________________________________38"),
         (.half(nil), .weakKey, pem("PUBLIC KEY", "MCowBQYDK2VuAyEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")),
         // The other curve, the other half, a text of our own.
         (.device, .wrongKind, ed25519PEM), (.provider, .wrongKind, x25519PEM),

@@ -7,7 +7,10 @@ import VectorKit
 @Suite struct KitPayloadTests {
     @Test(.vectors("kit/payloads"), arguments: try KitGroup.payloads.vectors())
     func aPayloadIsSealedOrNot(_ vector: KitVector) throws {
-        let fixture = try FormatFixture(epoch: vector.optional("certificate") == "yes" ? 1 : 0)
+        let end = try vector.optional("certificate-expires-at").map {
+            Timestamp(milliseconds: try #require(UInt64($0)))
+        }
+        let fixture = try FormatFixture(epoch: vector.optional("certificate") == "yes" ? 1 : 0, expiresAt: end)
         let time = try vector.time
         do {
             let sealed = try seal(vector, fixture, at: time)
@@ -16,7 +19,7 @@ import VectorKit
             #expect(String(sealed.json.count) == vector.optional("length"))
             #expect(String(sealed.maximumReencodedLength) == vector.optional("widest-length"))
             #expect(try clearPart(of: sealed) == vector.one("clear"))
-            // What a receiver opens is the payload without white space.
+            // What a receiver opens is the payload with the fewest bytes.
             let opened = try fixture.opener().open(sealed.json, at: time, as: sealed.pushType.pushClass)
             let payload = opened.payload
             #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))

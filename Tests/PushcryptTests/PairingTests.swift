@@ -7,12 +7,23 @@ import Testing
 @Suite struct PairingTests {
     struct File: Codable {
         struct Pairing: FormatVector {
-            let name, secret, url, topic, provider, code, id, salt, record, request, replyRecord, reply: String
+            let name, secret, url, topic: String
+            let providerSeed: Hex
+            @OrNull var signingSeed: Hex?
+            let provider, code, id, salt, record, request, post, replyRecord, signedReply, reply: String
         }
 
         struct Refused: FormatVector {
             let name, secret, url, topic, provider, request, reply: String
             let requestOpens: Bool
+        }
+
+        struct Belief: FormatVector {
+            let name, topic: String
+            let now: UInt64
+            let fingerprint: Hex
+            let record, signedReply: String
+            let believed: Bool
         }
 
         struct Address: FormatVector {
@@ -22,6 +33,7 @@ import Testing
 
         let pairings: [Pairing]
         let refused: [Refused]
+        let beliefs: [Belief]
         let urls: [Address]
 
         static let own = Result { try FormatVectors.read("pairing.json", as: File.self) }
@@ -55,9 +67,41 @@ import Testing
         #expect(PairingText.encode(request) == one.request)
         #expect(PairingExchange.id(ofRequest: request.span)?.hex == one.id)
         #expect(exchange.open(request: request.span) == Bytes(one.record.utf8))
-        let reply = exchange.seal(reply: Bytes(one.replyRecord.utf8), to: request.span)
+        #expect(PhonePost.pairing(request).body == Bytes(one.post.utf8))
+        let read = try PhonePost(json: Bytes(one.post.utf8), over: .open)
+        guard case .pairing(request) = read else { throw FormatVectors.Failure("\(read)") }
+        let reply = exchange.seal(reply: Bytes(one.signedReply.utf8), to: request.span)
         #expect(PairingText.encode(reply) == one.reply)
-        #expect(exchange.open(reply: reply.span, to: request.span) == Bytes(one.replyRecord.utf8))
+        #expect(exchange.open(reply: reply.span, to: request.span) == Bytes(one.signedReply.utf8))
+    }
+
+    /// [P-7]
+    @Test(.vectors("replies to pairings"), arguments: try File.own.get().pairings)
+    func repliesAreSignedAsTheFormatSays(_ one: File.Pairing) throws {
+        let record = try RegistrationReply(json: Bytes(one.replyRecord.utf8))
+        let provider = try ProviderKey(seed: one.providerSeed.bytes.span)
+        var signer = EnvelopeSigner(provider)
+        if let seed = one.signingSeed {
+            let key = try SigningKey(seed: seed.bytes.span)
+            let certificate = try #require(record.certificate)
+            signer = EnvelopeSigner(verified: certificate, key, by: provider.publicKey, for: try Topic(one.topic))
+        }
+        let body = SignedReply.body(record, to: Bytes(one.record.utf8), by: signer, for: try Topic(one.topic))
+        let fingerprint = PairingCode.fingerprint(of: provider.publicKey)
+        let believed = try PhonePairing.reply(
+            in: body, to: Bytes(one.record.utf8), of: fingerprint, for: Topic(one.topic), at: FormatFixture.now)
+        #expect(believed == record)
+        // The order of the members is free.
+        if record.json == Bytes(one.replyRecord.utf8) { #expect(body == Bytes(one.signedReply.utf8)) }
+    }
+
+    /// [P-8]
+    @Test(.vectors("beliefs in replies to pairings"), arguments: try File.own.get().beliefs)
+    func aPhoneBelievesTheCodesProviderAlone(_ one: File.Belief) throws {
+        let reply = try? PhonePairing.reply(
+            in: Bytes(one.signedReply.utf8), to: Bytes(one.record.utf8), of: one.fingerprint.bytes,
+            for: Topic(one.topic), at: Timestamp(milliseconds: one.now))
+        #expect((reply != nil) == one.believed)
     }
 
     @Test(.vectors("refused pairings"), arguments: try File.own.get().refused)
@@ -129,27 +173,35 @@ import Testing
         )
     }
 
-    private func read(_ reply: RegistrationReply, by provider: ProviderPublicKey) throws -> RegistrationReply {
-        let (phone, server, _) = try pairing(provider)
-        let request = try Self.bytes(phone.body)
-        let sealed = server.seal(reply: reply.json, to: request.span)
-        return try phone.reply(ContiguousArray(PairingText.encode(sealed).utf8).span)
+    private func read(_ reply: RegistrationReply, by provider: ProviderKey) throws -> RegistrationReply {
+        let (phone, server, _) = try pairing(provider.publicKey)
+        let request = try request(of: phone)
+        let opened = server.open(request: request.span)
+        let record = try #require(opened)
+        let signed = SignedReply.body(reply, to: record, by: EnvelopeSigner(provider), for: try FormatFixture.app)
+        return try phone.reply(
+            Bytes(PairingText.encode(server.seal(reply: signed, to: request.span)).utf8).span, at: FormatFixture.now)
+    }
+
+    private func request(of phone: PhonePairing) throws -> Bytes {
+        guard case .pairing(let request) = try PhonePost(json: phone.body, over: .open) else { return [] }
+        return request
     }
 
     @Test func aPhoneReadsTheReplyOfTheCodesProvider() throws {
-        let (provider, key) = (ProviderKey().publicKey, try DeviceKey(.x25519).publicKey)
-        let reply = RegistrationReply(.acknowledged(key), provider: provider)
+        let (provider, key) = (ProviderKey(), try DeviceKey(.x25519).publicKey)
+        let reply = RegistrationReply(.acknowledged(key), provider: provider.publicKey)
         #expect(try read(reply, by: provider) == reply)
-        let used = RegistrationReply(.refused(.pairingUsed))
+        let used = RegistrationReply(.refused(.pairingUsed), provider: provider.publicKey)
         #expect(try read(used, by: provider) == used)
     }
 
     /// [P-8]
     @Test func aPhoneRefusesAnotherProvidersReply() throws {
-        let (provider, key) = (ProviderKey().publicKey, try DeviceKey(.x25519).publicKey)
+        let (provider, key) = (ProviderKey(), try DeviceKey(.x25519).publicKey)
         for reply in [
             RegistrationReply(.acknowledged(key), provider: ProviderKey().publicKey),
-            RegistrationReply(.acknowledged(key)),
+            RegistrationReply(.acknowledged(key)), RegistrationReply(.refused(.pairingUsed)),
             RegistrationReply(.refused(.pairingUsed), provider: ProviderKey().publicKey),
         ] {
             let error = #expect(throws: PairingError.self) { try read(reply, by: provider) }
@@ -158,11 +210,15 @@ import Testing
     }
 
     @Test func aPhoneRefusesWhatIsNoReply() throws {
-        let (phone, server, _) = try pairing(ProviderKey().publicKey)
-        let request = try Self.bytes(phone.body)
-        let notJSON = PairingText.encode(server.seal(reply: Bytes("x".utf8), to: request.span))
-        for text in ["", "AAAA", "{}", phone.body, notJSON] {
-            let error = #expect(throws: PairingError.self) { try phone.reply(ContiguousArray(text.utf8).span) }
+        let provider = ProviderKey().publicKey
+        let (phone, server, key) = try pairing(provider)
+        let request = try request(of: phone)
+        let unsigned = RegistrationReply(.acknowledged(key.publicKey), provider: provider).json
+        let sealed = [Bytes("x".utf8), unsigned].map {
+            Bytes(PairingText.encode(server.seal(reply: $0, to: request.span)).utf8)
+        }
+        for text in [[], Bytes("AAAA".utf8), Bytes("{}".utf8), phone.body] + sealed {
+            let error = #expect(throws: PairingError.self) { try phone.reply(text.span, at: FormatFixture.now) }
             #expect(error?.code == .badReply)
         }
     }

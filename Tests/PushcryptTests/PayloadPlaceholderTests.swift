@@ -32,12 +32,12 @@ import Testing
                 == #"{"mutable-content":1,"alert":{"title":"새 \"메시지\"\n","body":"(Encrypted)"}}"#)
     }
 
-    @Test func chosenFieldsAreCopiedByteForByteInTheirOrder() throws {
+    @Test func chosenFieldsAreCopiedInTheirOrder() throws {
         let placeholder = try Placeholder(clearFields: Set(Placeholder.ClearField.allCases))
         #expect(
             try Self.clearAPS(Self.rich, placeholder)
                 == #"{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"},"sound":"default","#
-                + #""relevance-score":0.50,"badge":3,"category":"M\u0053G","thread-id":"c41","#
+                + #""relevance-score":0.50,"badge":3,"category":"MSG","thread-id":"c41","#
                 + #""interruption-level":"time-sensitive","target-content-id":"w/1","filter-criteria":"f","#
                 + #""content-available":1}"#)
     }

@@ -8,8 +8,8 @@ struct RequestVectors: Codable {
     struct Collapse: FormatVector {
         let name: String
         let topic: String
-        let signingSeed: Hex
-        let devicePublic: Hex
+        let providerPublic: Hex
+        let devicePublic: Hex?
         let device: String?
         let callerID: String
         let collapseName: String?
@@ -53,27 +53,39 @@ struct RequestVectors: Codable {
 
     @Test(.vectors("requests.json, collapse"), arguments: try RequestVectors.file().collapse)
     func aCollapseIDIsOneOfTheVectors(_ vector: RequestVectors.Collapse) throws {
-        let key = try ProviderKey(seed: vector.signingSeed.bytes.span)
+        let provider = try ProviderPublicKey(bytes: vector.providerPublic.bytes.span)
         let topic = try Topic(vector.topic)
-        let sealer = Sealer(provider: key, topic: topic)
-        var options = Sealer.Options()
-        options.messageName = vector.callerID
-        let sealed = try sealer.seal(
-            alertPayload().utf8, to: DevicePublicKey(bytes: vector.devicePublic.bytes.span), at: FormatFixture.now,
-            options: options)
-        let request = try sealer.request(for: sealed, device: vector.device, collapseName: vector.collapseName)
-        #expect(request.collapseID == vector.collapseID)
-        #expect(request.collapseID.utf8.count == 32)
+        let message = MessageID(callerName: vector.callerID)
+        guard let key = vector.devicePublic else {
+            #expect(CollapseID.text(of: provider, topic, withoutKey: message) == vector.collapseID)
+            return
+        }
+        let device = try vector.device.map(CollapseID.Device.named) ?? .key(DevicePublicKey(bytes: key.bytes.span))
+        let pushes = vector.collapseName.map(CollapseID.Subject.named) ?? .message(message)
+        #expect(try CollapseID.text(of: provider, topic, device, pushes) == vector.collapseID)
     }
 
-    /// A known answer, from Python's hmac.
-    @Test func aDeviceWithoutAKeyIsKnownByTheMessageAlone() throws {
-        let key = try ProviderKey(seed: Bytes(0..<32).span)
-        let sealer = Sealer(provider: key, topic: try Topic("com.example.app"))
-        let message = MessageID(callerName: "order-17")
-        #expect(sealer.collapseID(withoutKey: message) == "3peFIFWtXUOn_7U4IkVSHSsOvCX83qtB")
+    /// A push still replaces the one before it after either side's keys were replaced.
+    @Test func aCollapseIDStaysWhateverKeysChange() throws {
+        func request(_ epoch: UInt32, _ device: UInt8) throws -> PushRequest {
+            let fixture = try FormatFixture(device: device, epoch: epoch)
+            let sealed = try fixture.seal(alertPayload())
+            return try fixture.sealer.request(for: sealed, device: "phone1", collapseName: "chat")
+        }
+        let ids = try [request(0, 1), request(1, 1), request(2, 2)].map(\.collapseID)
+        #expect(Set(ids).count == 1)
+        #expect(ids[0].utf8.count == 43)
+    }
+
+    @Test func aRequestHasTheCollapseIDOfItsDeviceAndPushes() throws {
+        let sealed = try sealed()
+        let (provider, topic) = (fixture.provider.publicKey, fixture.topic)
         #expect(
-            try sealer.collapseID(for: .named("keyless"), .message(message)) != sealer.collapseID(withoutKey: message))
+            try sealer.request(for: sealed, device: "phone1", collapseName: "chat").collapseID
+                == CollapseID.text(of: provider, topic, .named("phone1"), .named("chat")))
+        #expect(
+            try sealer.request(for: sealed).collapseID
+                == CollapseID.text(of: provider, topic, .key(sealed.recipient), .message(sealed.messageID)))
     }
 
     @Test func messagesWithoutANameNeverCollapse() throws {
@@ -83,7 +95,10 @@ struct RequestVectors: Codable {
 
     @Test(
         "Names that would join what is not one are refused",
-        arguments: [("", "chat" as String?), (String(repeating: "d", count: 256), "chat"), ("phone1", "")])
+        arguments: [
+            ("", "chat" as String?), (String(repeating: "d", count: 256), "chat"), ("phone1", ""),
+            ("phone1", String(repeating: "c", count: 65_536)),
+        ])
     func refusedNames(_ device: String, _ collapseName: String?) throws {
         let sealed = try sealed()
         #expect(throws: SealError(.invalidRequest, "")) {
@@ -156,7 +171,7 @@ struct RequestVectors: Codable {
         #expect(
             String(decoding: request.json, as: UTF8.self)
                 == #"{"topic":"com.example.app.voip","push_type":"voip","priority":5,"expiration":1790000060,"#
-                + #""collapse_id":"mkR67x_VIpFhyjkfVpsfIuTRjxkqdELN","payload":"# + payload + "}")
+                + #""collapse_id":"gzwmBWuDnsgCGHE8yp9x1QT6OICIvllqMpgs2p8bbH0","payload":"# + payload + "}")
     }
 
     @Test(arguments: [PushType.alert, .background, .voip])

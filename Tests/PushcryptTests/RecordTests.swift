@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/FormatRecords.md`, D-1 to D-6, D-9, D-10, D-14, D-27 to D-31)
+/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/FormatRecords.md`, D-1 to D-6, D-9, D-10, D-14, D-27 to D-32, D-37)
 @Suite struct RecordTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
     private static let provider = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
@@ -19,7 +19,8 @@ import Testing
         #"{"device":"phone \"1\"","public_key":"\#(device)","key_id":"654db668","suite":1,"suites":[1,2],"#
         + #""topic":"com.example.app","generation":7,"created":1767225600000,"provider":"\#(provider)","#
         + #""certificate":"\#(certificate)","app_version":"2.3.1 (\"β\")","token":"00ff","environment":"development","#
-        + #""withdrawal":"000102030405060708090a0b0c0d0e0f","grant":"A-_9"}"#
+        + #""update_key":"\#(updateKey.text)","sequence":9007199254740990,"nonce":"AAECAwQFBgcICQoLDA0ODw","grant":"A-_9"}"#
+    private static let updateKey = certified.signingKey
     private static let fullProvider =
         #"{"public_key":"\#(provider)","key_id":"612530ac","topic":"com.example.app","generation":3,"#
         + #""created":1767225600000,"certificate":"\#(certificate)"}"#
@@ -40,7 +41,9 @@ import Testing
             appVersion: AppVersion("2.3.1 (\"β\")"))
         registration.token = "00ff"
         registration.environment = .development
-        registration.withdrawal = WithdrawalCapability("000102030405060708090a0b0c0d0e0f")
+        registration.updateKey = Self.updateKey
+        registration.sequence = 9_007_199_254_740_990
+        registration.nonce = RecordNonce("AAECAwQFBgcICQoLDA0ODw")
         registration.grant = "A-_9"
         #expect(jsonText(registration.json) == Self.fullDevice)
         #expect(try Self.registration(Self.fullDevice) == registration)
@@ -57,8 +60,8 @@ import Testing
     /// The key alone is enough; the rest is as new, from now, for no app and from no device in particular.
     @Test(arguments: [
         "", #","device":null,"topic":null,"key_id":null,"generation":null,"created":null,"provider":null"#,
-        #","suites":null,"app_version":null,"certificate":null,"token":null,"environment":null,"withdrawal":null"#,
-        #","grant":null"#,
+        #","suites":null,"app_version":null,"certificate":null,"token":null,"environment":null,"grant":null"#,
+        #","update_key":null,"sequence":null,"nonce":null,"ended":null"#,
         #","later":{"x":[1]},"Suite":9"#,
     ])
     func onlyTheKeyMustBeThere(_ more: String) throws {
@@ -176,8 +179,13 @@ import Testing
         Fault(#""token":"\#(String(repeating: "00", count: 101))""#, says: "token"),
         Fault(#""environment":"sandbox""#, says: "production or development"),
         Fault(#""environment":1"#, says: "string"),
-        Fault(#""withdrawal":"00""#, says: "withdrawal is not 32"),
-        Fault(#""withdrawal":"000102030405060708090A0b0c0d0e0f""#, says: "withdrawal"),
+        Fault(#""update_key":1"#, says: "update_key is not a string"),
+        Fault(#""update_key":"AQ""#, .malformedKey, says: "32 bytes"),
+        Fault(#""update_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA""#, .weakKey, says: "weak"),
+        Fault(#""sequence":0"#, says: "sequence is not a number from 1"),
+        Fault(#""sequence":9007199254740991"#, says: "sequence"), Fault(#""sequence":"1""#, says: "sequence"),
+        Fault(#""nonce":"AAECAwQFBgcICQoLDA0OD""#, says: "nonce is not 22"),
+        Fault(#""nonce":"AAECAwQFBgcICQoLDA0OD-""#, says: "nonce"), Fault(#""nonce":1"#, says: "nonce is not a string"),
         Fault(#""grant":"""#, says: "grant is not 1 to 1024"), Fault(#""grant":"a=""#, says: "grant"),
         Fault(#""grant":"\#(String(repeating: "a", count: 1025))""#, says: "grant"),
         Fault(#""suites":1"#, says: "suites are not"), Fault(#""suites":[]"#, says: "suites"),
@@ -208,7 +216,7 @@ import Testing
         let registration = try Self.registration(
             #"{"public_key":"\#(Self.device)","token":"\#(token)","grant":"\#(grant)"}"#)
         #expect(registration.token == token && registration.grant == grant)
-        #expect(WithdrawalCapability().bytes.count == 16 && WithdrawalCapability() != WithdrawalCapability())
+        #expect(RecordNonce().description.utf8.count == 22 && RecordNonce() != RecordNonce())
     }
 
     @Test(arguments: sharedFaults + deviceFaults) func aMistypedMemberOfADevicesRecordIsNamed(_ fault: Fault) throws {

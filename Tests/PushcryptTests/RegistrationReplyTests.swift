@@ -21,7 +21,8 @@ import Testing
     @Test(arguments: [
         ("generation-rollback", RegistrationReply.Refusal.generationRollback),
         ("generation-too-high", .generationTooHigh), ("topic-mismatch", .topicMismatch),
-        ("user-mismatch", .userMismatch), ("key-taken", .keyTaken), ("over-quota-2", nil),
+        ("user-mismatch", .userMismatch), ("key-taken", .keyTaken), ("unknown-device", .unknownDevice),
+        ("bad-record-signature", .badRecordSignature), ("stale-record", .staleRecord), ("over-quota-2", nil),
     ])
     func aRefusalIsWrittenAndReadAsItStands(_ name: String, _ known: RegistrationReply.Refusal?) throws {
         let json = #"{"version":1,"refused":"\#(name)"}"#
@@ -55,6 +56,25 @@ import Testing
         #expect(try Self.reply(json) == reply && key.text.utf8.count == 43)
     }
 
+    @Test func whatPostsAreAnsweredIsWrittenAndReadAsItStands() throws {
+        let (key, next) = (SigningKey().publicKey, SigningKey().publicKey)
+        var stale = RegistrationReply(.refused(.staleRecord))
+        stale.sequence = 9_007_199_254_740_991
+        var renewed = RegistrationReply(
+            .acknowledged(try DevicePublicKey(text: Self.device)), provider: nil, certificate: nil, pushKey: key)
+        (renewed.nextPushKey, renewed.isGrantEnded) = (next, true)
+        let keys = #""push_key":"\#(key.text)","next_push_key":"\#(next.text)""#
+        for (reply, json) in [
+            (RegistrationReply(.ended("phone 1")), #"{"version":1,"ended":"phone 1"}"#),
+            (RegistrationReply(.hello("AAECAwQFBgcICQoLDA0ODw")), #"{"version":1,"hello":"AAECAwQFBgcICQoLDA0ODw"}"#),
+            (stale, #"{"version":1,"refused":"stale-record","sequence":9007199254740991}"#),
+            (renewed, #"{"version":1,"acknowledged":"\#(Self.device)",\#(keys),"grant":"ended"}"#),
+        ] {
+            #expect(String(decoding: reply.json, as: UTF8.self) == json)
+            #expect(try Self.reply(json) == reply)
+        }
+    }
+
     @Test func whatALaterProviderSaysMoreIsPassedOver() throws {
         let reply = try Self.reply(
             #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"provider":null,"certificate":null,"push_key":null,"foreign":null,"suite":2,"version":1}"#
@@ -80,9 +100,9 @@ import Testing
         Fault(#"{"version":2,"acknowledged":"\#(device)"}"#, says: "version is not 1"),
         Fault(#"{"version":"1","acknowledged":"\#(device)"}"#, says: "version"),
         Fault(#"{"version":1.0,"acknowledged":"\#(device)"}"#, says: "version"),
-        Fault(#"{"version":1}"#, says: "either acknowledged or refused"),
-        Fault(#"{"version":1,"provider":"\#(provider)"}"#, says: "either acknowledged or refused"),
-        Fault(#"{"version":1,"acknowledged":"\#(device)","refused":"x"}"#, says: "either acknowledged or refused"),
+        Fault(#"{"version":1}"#, says: "exactly one of acknowledged"),
+        Fault(#"{"version":1,"provider":"\#(provider)"}"#, says: "exactly one of acknowledged"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","refused":"x"}"#, says: "exactly one of acknowledged"),
         Fault(#"{"version":1,"acknowledged":true}"#, says: "acknowledged is not a string"),
         // Four bytes name no key.
         Fault(#"{"version":1,"acknowledged":"654db668"}"#, .malformedKey, says: "not the text of a key"),
@@ -104,6 +124,11 @@ import Testing
         Fault(
             #"{"version":1,"refused":"x","push_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, .weakKey,
             says: "weak"),
+        Fault(#"{"version":1,"ended":""}"#, says: "ended must have 1 to 255 bytes"),
+        Fault(#"{"version":1,"ended":"a","hello":"b"}"#, says: "exactly one of"),
+        Fault(#"{"version":1,"refused":"stale-record","sequence":-1}"#, says: "sequence"),
+        Fault(#"{"version":1,"refused":"x","grant":"revoked"}"#, says: "grant is not the word ended"),
+        Fault(#"{"version":1,"refused":"x","next_push_key":"AQ"}"#, .malformedKey, says: "32 bytes"),
         Fault(#"{"version":1,"refused":""}"#, says: "refused is not a reason"),
         Fault(#"{"version":1,"refused":"No way"}"#, says: "refused is not a reason"),
         Fault(#"{"version":1,"refused":"\#(String(repeating: "x", count: 65))"}"#, says: "refused is not a reason"),

@@ -7,12 +7,12 @@ import Testing
     /// What the file has besides is the relay's.
     struct File: Codable {
         struct Request: FormatVector {
-            let name, seed, origin, body, pushKey, signature: String
+            let name, seed, origin, path, body, pushKey, signature: String
             let time: UInt64
         }
 
         struct Grant: FormatVector {
-            let name, relayKey, origin, environment, topic, token, pushKey, random, grant: String
+            let name, relayKey, origin, environment, topic, token, pushKey, random, grant, secret: String
             let kinds: [String]
             let issued, expires: UInt64
         }
@@ -23,20 +23,37 @@ import Testing
         }
 
         struct RefusedRequest: FormatVector {
-            let name, origin, body, code: String
+            let name, origin, path, body, code: String
             let now: UInt64
             let headers: [String: String]
+        }
+
+        struct Message: FormatVector {
+            let name, message: String
+            let code: String?
+        }
+
+        struct Collapse: FormatVector {
+            let name, pushKey, collapseID, apns: String
+        }
+
+        struct Answer: FormatVector {
+            let name, answer, done: String
         }
 
         let requests: [Request]
         let grants: [Grant]
         let refusedGrants: [RefusedGrant]
         let refusedRequests: [RefusedRequest]
+        let messages: [Message]
+        let collapse: [Collapse]
+        let answers: [Answer]
 
         static let own = Result { try FormatVectors.read("relay.json", as: File.self) }
     }
 
-    @Test(.vectors("relay requests"), arguments: try File.own.get().requests)
+    /// Those with another path are not this library's.
+    @Test(.vectors("relay requests"), arguments: try File.own.get().requests.filter { $0.path == RelayRequest.path })
     func aRequestIsSignedAsTheProtocolSays(_ one: File.Request) throws {
         let seed = try #require(Bytes(lowerCaseHex: one.seed))
         let key = try PushKey(seed: seed.span)
@@ -121,6 +138,10 @@ import Testing
         (500, "-1", #"{"code":"x"}"#, "x, temporary"),
         (400, "9", #"{"code":"unknown-topic"}"#, "unknown-topic, after 9"),
         (301, nil, #"{"code":"x"}"#, "unreadable"), (200, nil, #"{"grant":"Gr 4nt","expires":5}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":1e3}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":1.0}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":-0}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":-1}"#, "unreadable"),
         (200, nil, #"{"grant":"Gr4nt","expires":5"#, "unreadable"), (400, nil, #"{"code":7}"#, "unreadable"),
         (400, nil, #"{"code":"\#(String(repeating: "a", count: 65))"}"#, "unreadable"),
     ])

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// Bytes written as hexadecimal digits, in a test or in a file of vectors.
 struct Hex: Hashable, Sendable {
@@ -84,3 +85,8 @@ let smallOrderX25519Points: [Hex] = [
     "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
     "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ]
+
+extension HMACSHA256 {
+    /// Returns the tag.
+    consuming func finishPublic() -> Bytes { withTag { Bytes(copying: $0) } }
+}

@@ -229,7 +229,7 @@ import Testing
     /// A guard that was lost, and a message of half an hour ago that brought a certificate.
     @Test func aCertificateIsLearntAlthoughTheGuardWasLost() throws {
         let scene = try Scene()
-        try FileManager.default.removeItem(at: scene.phone.folder.file("extension.db"))
+        try Data("damage".utf8).write(to: scene.phone.folder.file("extension.db"))
         let phone = try Phone(reopening: scene.phone.folder, at: Scene.now)
         let early = Scene.now.subtracting(milliseconds: 1_800_000)
         let old = try scene.envelope(at: early, timeToLive: 3600)

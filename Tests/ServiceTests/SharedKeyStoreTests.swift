@@ -62,7 +62,7 @@ final class SharedKeyStoreTests {
         guard case .none = file.read() else { return #expect(Bool(false), "there is a file") }
         try file.write(EnrolmentState())
         guard case .text(let text) = file.read() else { return #expect(Bool(false), "there is no file") }
-        #expect(String(decoding: text, as: UTF8.self) == #"{"version":1,"accounts":[],"withdrawals":[]}"#)
+        #expect(String(decoding: text, as: UTF8.self) == #"{"version":1,"accounts":[],"ends":[]}"#)
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent("app").path)
         #expect(attributes[.posixPermissions] as? Int == 0o700)
     }

@@ -2,7 +2,7 @@ package pushcrypt
 
 import (
 	"crypto/ed25519"
-	"crypto/subtle"
+	"time"
 
 	"example.com/pushcrypt/internal/format"
 )
@@ -40,15 +40,11 @@ func (device *StoredDevice) UnmarshalJSON(data []byte) error {
 	return unmarshal(device, data, ParseStoredDevice)
 }
 
-// Removed returns what to store instead of a device that is removed [D-34].
+// Removed returns what to store instead of a device that is removed now [D-34]. What the phone sent before, or says within a day, is older.
 func (device StoredDevice) Removed() *StoredDevice {
-	record := DeviceRecord{PublicKey: device.PublicKey, Device: device.Device, Generation: device.Generation}
+	record := DeviceRecord{PublicKey: device.PublicKey, Device: device.Device, Generation: device.Generation, UpdateKey: device.UpdateKey}
+	record.Sequence = larger(device.Sequence, uint64(time.Now().Add(24*time.Hour).UnixMilli()))
 	return &StoredDevice{DeviceRecord: record, User: device.User, IsRemoved: true}
-}
-
-// CanWithdraw compares the withdrawal of a phone that logged out offline, in constant time.
-func (device *StoredDevice) CanWithdraw(withdrawal string) bool {
-	return device != nil && device.Withdrawal != "" && subtle.ConstantTimeCompare([]byte(device.Withdrawal), []byte(withdrawal)) == 1
 }
 
 // AcceptOptions are what else Accept needs to know. The zero value, and nil, is nothing.
@@ -142,8 +138,8 @@ func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *Ac
 	isSameKey := isKnown && held.PublicKey == record.PublicKey
 	if !options.Replace {
 		switch {
-		case held.User != "" && user != "" && held.User != user:
-			return refuse(UserMismatch, "the device is another user's")
+		case isKnown && user != "" && held.User != user:
+			return refuse(UserMismatch, "the device is another user's, or nobody's")
 		case held.User != "" && user == "" && !isSameKey:
 			return refuse(UserMismatch, "the device is a user's, and a session without a user has another key")
 		case isKnown && (record.Generation < held.Generation || record.Generation == held.Generation && !isSameKey):
@@ -167,17 +163,28 @@ func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *Ac
 	return nil
 }
 
-// keep takes over what a record lacks, or only the user. A token has its environment with it.
+// keep takes over what a record lacks, or only user, update key and sequence. A token has its environment with it.
 func (device *StoredDevice) keep(held *StoredDevice, onlyUser bool) {
 	if device.User == "" {
 		device.User = held.User
 	}
+	if device.UpdateKey == nil {
+		device.UpdateKey = held.UpdateKey
+	}
+	device.Sequence = larger(device.Sequence, held.Sequence)
 	hasToken := device.Token != ""
 	for _, one := range recordTexts {
 		if into := one.field(&device.DeviceRecord); *into == "" && !onlyUser && !(hasToken && one.name == "environment") {
 			*into = *one.field(&held.DeviceRecord)
 		}
 	}
+}
+
+func larger(a, b uint64) uint64 {
+	if a < b {
+		return b
+	}
+	return a
 }
 
 // unknown returns a certificate by the own key that was never issued [D-33].

@@ -18,7 +18,8 @@ func recordOf(key pushcrypt.DevicePublicKey, generation uint64) *pushcrypt.Devic
 
 func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	first := recordOf(phone.PublicKey(), 1)
-	first.Token, first.Environment, first.AppVersion, first.Withdrawal, first.Grant, first.Topic = "00ff", "production", "1.0", strings.Repeat("0", 32), "g", topic
+	first.Token, first.Environment, first.AppVersion, first.Grant, first.Topic = "00ff", "production", "1.0", "g", topic
+	first.UpdateKey, first.Sequence = pushcrypt.GenerateSigningKey().PublicKey(), 7
 	key := pushcrypt.GenerateProviderKey()
 	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: key.PublicKey(), PushKey: pushcrypt.GenerateSigningKey().PublicKey()}
 	accepted := must(pushcrypt.Accept(first, nil, "alice", options))
@@ -34,8 +35,9 @@ func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	second := recordOf(kit.GenerateDeviceKey().PublicKey(), 2)
 	before := held
 	device := must(pushcrypt.Accept(second, &held, "alice", options)).Device
-	expect(t, "what was held stays", device.User+device.Topic+device.Token+device.Environment+device.AppVersion+device.Grant+device.Withdrawal,
-		"alice"+topic+"00ffproduction1.0g"+strings.Repeat("0", 32))
+	expect(t, "what was held stays", device.User+device.Topic+device.Token+device.Environment+device.AppVersion+device.Grant,
+		"alice"+topic+"00ffproduction1.0g")
+	expect(t, "the update key, too", bytes.Equal(device.UpdateKey, first.UpdateKey) && device.Sequence == 7, true)
 	expect(t, "the new key", device.PublicKey == second.PublicKey && device.Generation == 2, true)
 	expect(t, "its arguments are as before", held, before)
 	second.Token = "0011"
@@ -48,6 +50,12 @@ func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	refused(t, "no session", pushcrypt.UserMismatch, err)
 	_, err = pushcrypt.Accept(second, &held, "bob", options)
 	refused(t, "another user", pushcrypt.UserMismatch, err)
+	nobodys := held
+	nobodys.User = ""
+	for _, held := range []*pushcrypt.StoredDevice{&nobodys, nobodys.Removed()} {
+		_, err = pushcrypt.Accept(first, held, "alice", options)
+		refused(t, "a user for a device of nobody", pushcrypt.UserMismatch, err)
+	}
 	replaced := must(pushcrypt.Accept(second, &held, "bob", &pushcrypt.AcceptOptions{Replace: true})).Device
 	expect(t, "a device that was set up again", replaced.User+replaced.Topic+replaced.AppVersion, "bob")
 	other := *second
@@ -58,17 +66,21 @@ func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 
 func TestAcceptOfARemovedDevice(t *testing.T) {
 	held := &pushcrypt.StoredDevice{DeviceRecord: *recordOf(phone.PublicKey(), 5), User: "alice"}
-	held.Token, held.Topic, held.Withdrawal = "00ff", topic, strings.Repeat("7", 32)
+	held.Token, held.Topic, held.UpdateKey, held.Sequence = "00ff", topic, pushcrypt.GenerateSigningKey().PublicKey(), 7
 	removed := held.Removed()
-	expect(t, "what is kept", *removed, pushcrypt.StoredDevice{
-		DeviceRecord: pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 5}, User: "alice", IsRemoved: true,
-	})
+	tomorrow := uint64(time.Now().Add(24 * time.Hour).UnixMilli())
+	expect(t, "the sequence is tomorrow's", tomorrow-60_000 < removed.Sequence && removed.Sequence <= tomorrow, true)
+	kept := pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 5, UpdateKey: held.UpdateKey, Sequence: removed.Sequence}
+	expect(t, "what is kept", *removed, pushcrypt.StoredDevice{DeviceRecord: kept, User: "alice", IsRemoved: true})
+	held.Sequence = 2 * tomorrow
+	expect(t, "a higher sequence stays", held.Removed().Sequence, 2*tomorrow)
 	_, err := pushcrypt.Accept(recordOf(kit.GenerateDeviceKey().PublicKey(), 1), removed, "alice", nil)
 	refused(t, "an older key", pushcrypt.GenerationRollback, err)
 	_, err = pushcrypt.Accept(recordOf(phone.PublicKey(), 5), removed, "bob", nil)
 	refused(t, "another user", pushcrypt.UserMismatch, err)
 	device := must(pushcrypt.Accept(recordOf(phone.PublicKey(), 5), removed, "alice", nil)).Device
 	expect(t, "it is back", device.IsRemoved || device.Token != "" || device.User != "alice", false)
+	expect(t, "with its update key", bytes.Equal(device.UpdateKey, held.UpdateKey) && device.Sequence == removed.Sequence, true)
 	// A key of suite 2 that is held stays; a removed device holds none.
 	old := &pushcrypt.StoredDevice{DeviceRecord: *recordOf(must(pushcrypt.NewDevicePublicKey(append(make([]byte, 1184), phone.PublicKey().Bytes()...))), 1)}
 	expect(t, "a key of suite 2 stays", must(pushcrypt.Accept(recordOf(old.PublicKey, 1), old, "", nil)).Device.PublicKey, old.PublicKey)
@@ -82,8 +94,30 @@ func TestAcceptOfARemovedDevice(t *testing.T) {
 	record := recordOf(phone.PublicKey(), 5)
 	record.Topic = "com.example.other"
 	device = must(pushcrypt.Accept(record, &marked, "alice", nil)).Device
-	expect(t, "nothing of before stays", device.Topic+device.Token+device.Withdrawal+device.User, "com.example.otheralice")
-	expect(t, "a withdrawal", held.CanWithdraw(strings.Repeat("7", 32)) && !held.CanWithdraw(strings.Repeat("6", 32)) && !removed.CanWithdraw("") && !(*pushcrypt.StoredDevice)(nil).CanWithdraw("a"), true)
+	expect(t, "nothing of before stays", device.Topic+device.Token+device.User, "com.example.otheralice")
+	record.UpdateKey, record.Sequence = pushcrypt.GenerateSigningKey().PublicKey(), 8
+	device = must(pushcrypt.Accept(record, &marked, "alice", nil)).Device
+	expect(t, "another update key and the higher sequence", bytes.Equal(device.UpdateKey, record.UpdateKey) && device.Sequence == marked.Sequence, true)
+}
+
+func TestMembersOfPosts(t *testing.T) {
+	good := `{"public_key":"` + phone.PublicKey().String() + `","device":"phone1","nonce":"` + strings.Repeat("A", 22) + `"`
+	must(pushcrypt.ParseDeviceRecord([]byte(good + "}")))
+	key := strings.Repeat("A", 42)
+	for members, code := range map[string]pushcrypt.Code{
+		`"sequence":0`: pushcrypt.MalformedRecord, `"sequence":9007199254740991`: pushcrypt.MalformedRecord, `"sequence":"7"`: pushcrypt.MalformedRecord,
+		`"update_key":7`: pushcrypt.MalformedRecord, `"update_key":""`: pushcrypt.MalformedKey, `"update_key":"` + key + `B"`: pushcrypt.MalformedKey,
+		`"update_key":"` + key + `A"`: pushcrypt.WeakKey, `"ended":true`: pushcrypt.MalformedRecord, `"ended":false`: pushcrypt.MalformedRecord,
+	} {
+		_, err := pushcrypt.ParseDeviceRecord([]byte(good + "," + members + "}"))
+		refused(t, members, code, err)
+	}
+	for _, invisible := range "\x00\u009f\u00ad\u2028\u206f\U000e007f" {
+		_, err := json.Marshal(pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "a" + string(invisible)})
+		expect(t, "an invisible character", err != nil, true)
+	}
+	_, err := pushcrypt.ParseDeviceRecord([]byte(strings.Replace(good, "AA", "A", 1) + "}"))
+	refused(t, "a short nonce", pushcrypt.MalformedRecord, err)
 }
 
 func TestAcceptOfAKeyThatIsHeldElsewhere(t *testing.T) {

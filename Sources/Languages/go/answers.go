@@ -124,7 +124,7 @@ func (opener AnswerOpener) read(secret *AnswerSecret, device DevicePublicKey, id
 	sentAt, isSent := jsontext.Integer(members["sent_at"], format.LargestTime)
 	answered, isAt := jsontext.Integer(members["at"], format.LargestTime)
 	reply, isText := members["text"].(string)
-	_, hasText := members["text"]
+	hasText := members["text"] != nil
 	if !hexID.MatchString(name) || len(action) < 1 || len(action) > core.LongestAction || !isSent || !isAt || hasText != isText {
 		return nil, refuse(MalformedPayload, "a member of the answer is missing, or has another form")
 	}

@@ -4,6 +4,8 @@ import (
 	"crypto/ed25519"
 	"encoding/binary"
 	"time"
+
+	"example.com/pushcrypt/internal/core"
 )
 
 // What the vectors need and no program should have.
@@ -22,6 +24,12 @@ func ClaimOf(plan Plan) (values []uint64, err error) {
 // CertifyClaim signs such values.
 func CertifyClaim(provider *ProviderKey, signing ed25519.PublicKey, topic string, epoch, floor uint32, graceUntil, expiresAt uint64) (Certificate, error) {
 	return certify(provider, topic, append(claimOf(epoch, floor, graceUntil, expiresAt), signing...))
+}
+
+// CollapseIDOf is that of a message of a provider of which only the public key is known.
+func CollapseIDOf(provider ProviderPublicKey, topic string, device DevicePublicKey, name string, options ...Option) string {
+	m, _ := message{title: "a"}.with(options)
+	return collapseID(provider, topic, m, core.NamedMessageID(name), device)
 }
 
 // SealFor seals with a time to live that is not rounded, in seconds.

@@ -159,7 +159,7 @@ var groups = map[string]func(t *testing.T, own *kitTest) string{
 
 // The phone's groups.
 var notAsked = []string{
-	"attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences", "suite-2-envelopes",
+	"attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "reserved", "sequences", "suite-2-envelopes",
 }
 
 func TestKit(t *testing.T) {
@@ -389,35 +389,36 @@ func milliseconds(at time.Time) string {
 	return fmt.Sprint(at.UnixMilli())
 }
 
+func numberText(number uint64) string {
+	return strings.TrimPrefix(fmt.Sprint(number), "0")
+}
+
 func records(t *testing.T, own *kitTest) string {
-	user, isUser := own.header["user"]
-	delete(own.header, "user")
+	user, isChecked := own.list("user"), own.one("checked") == "yes"
+	own.list("nonce")
 	options := &pushcrypt.AcceptOptions{Replace: own.one("replace") == "yes", Issued: []pushcrypt.Certificate{}}
 	var held *pushcrypt.StoredDevice
 	removed := own.one("removed") == "yes"
 	heldUser, topic, generation := own.one("held-user"), own.one("held-topic"), own.one("held-generation")
-	hasSituation := isUser || options.Replace
 	if key := own.one("held-key"); key != "" {
 		record := pushcrypt.DeviceRecord{PublicKey: must(pushcrypt.ParseDevicePublicKey(key)), Generation: number(generation), Topic: topic}
 		held = &pushcrypt.StoredDevice{DeviceRecord: record, User: heldUser, IsRemoved: removed}
-		hasSituation = true
-	}
-	// A test of a device that is held leaves out a user who is not known, and then means the one who has the device.
-	if !isUser && !removed {
-		user = []string{heldUser}
 	}
 	if elsewhere := own.one("elsewhere"); elsewhere != "" {
-		options.Elsewhere, hasSituation = &pushcrypt.StoredDevice{User: strings.TrimPrefix(elsewhere, "-")}, true
+		options.Elsewhere = &pushcrypt.StoredDevice{User: strings.TrimPrefix(elsewhere, "-")}
 	}
 	for _, text := range own.list("provider-has") {
-		options.OwnKeys, hasSituation = append(options.OwnKeys, must(pushcrypt.ParseProviderPublicKey(text))), true
+		options.OwnKeys = append(options.OwnKeys, must(pushcrypt.ParseProviderPublicKey(text)))
 		options.Provider = options.OwnKeys[0]
 	}
 	for _, text := range own.list("issued") {
-		options.Issued = append(options.Issued, must(pushcrypt.ParseCertificate(text)))
+		one := must(pushcrypt.ParseCertificate(text))
+		options.Issued = append(options.Issued, one)
+		if one.Epoch() > options.Certificate.Epoch() {
+			options.Certificate = one
+		}
 	}
-	// Without anything of a provider's, it is only read.
-	options.Replace = options.Replace || !hasSituation && own.expect == "accepted"
+	options.Replace = options.Replace || !isChecked
 	if own.one("kind") == "provider" {
 		record := must(pushcrypt.ParseProviderRecord(own.body))
 		if again := must(pushcrypt.ParseProviderRecord(must(json.Marshal(record)))); *again != *record {
@@ -446,8 +447,8 @@ func records(t *testing.T, own *kitTest) string {
 		"key": {device.PublicKey.String()}, "device": {device.Device}, "suites": {strings.Trim(fmt.Sprint(device.Suites), "[]")},
 		"topic": {device.Topic}, "generation": {fmt.Sprint(device.Generation)}, "created": {milliseconds(device.Created)},
 		"provider": {device.Provider.String()}, "certificate": {record.Certificate.String()}, "app-version": {device.AppVersion},
-		"token": {device.Token}, "environment": {device.Environment}, "withdrawal": {device.Withdrawal}, "grant": {device.Grant},
-		"foreign": accepted.Foreign, "stale": {stale},
+		"token": {device.Token}, "environment": {device.Environment}, "grant": {device.Grant},
+		"update-key": {hex.EncodeToString(device.UpdateKey)}, "sequence": {numberText(device.Sequence)}, "foreign": accepted.Foreign, "stale": {stale},
 	})
 	if accepted.Reply.Acknowledged != record.PublicKey || !reflect.DeepEqual(accepted.Reply.Foreign, accepted.Foreign) {
 		t.Error("the reply is another")
@@ -471,6 +472,8 @@ func replies(t *testing.T, own *kitTest) string {
 	own.compare(t, map[string][]string{
 		"acknowledged": {reply.Acknowledged.String()}, "refused": {string(reply.Refused)}, "provider": {reply.Provider.String()},
 		"certificate": {reply.Certificate.String()}, "push-key": {hex.EncodeToString(reply.PushKey)},
+		"next-push-key": {hex.EncodeToString(reply.NextPushKey)}, "ended": {reply.Ended}, "hello": {reply.Hello}, "sequence": {numberText(reply.Sequence)},
+		"grant":  {map[bool]string{true: "ended"}[reply.GrantEnded]},
 		"suites": {strings.Trim(fmt.Sprint(reply.Suites), "[]")}, "foreign": reply.Foreign,
 	})
 	return "accepted"
@@ -500,9 +503,13 @@ func payloads(t *testing.T, own *kitTest) string {
 	}
 	provider, phone := must(pushcrypt.ParseProviderKey(providerSecret)), must(kit.ParseDeviceKey(deviceSecret))
 	sealer := must(pushcrypt.NewSealer(provider, topic))
+	expiresAt := uint64(math.MaxUint64)
+	for _, time := range own.list("certificate-expires-at") {
+		expiresAt = number(time)
+	}
 	if own.one("certificate") == "yes" {
 		key := must(pushcrypt.NewSigningKey(bytes.Repeat([]byte{7}, 32)))
-		certificate := must(pushcrypt.CertifyClaim(provider, key.PublicKey(), topic, 1, 0, 1, math.MaxUint64))
+		certificate := must(pushcrypt.CertifyClaim(provider, key.PublicKey(), topic, 1, 0, 1, expiresAt))
 		sealer = must(pushcrypt.NewSealer(&pushcrypt.Credential{Key: key, Certificate: certificate, Provider: provider.PublicKey()}, topic))
 	}
 	push, err := func() (*pushcrypt.Push, error) {

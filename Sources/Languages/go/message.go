@@ -1,9 +1,9 @@
 package pushcrypt
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -62,8 +62,8 @@ func WithPushType(pushType PushType) Option { return func(m *message) { m.pushTy
 // WithMessageID names the message, the same in every retry, so that a phone shows it once. Without it each is new.
 func WithMessageID(id string) Option { return func(m *message) { m.id = &id } }
 
-// WithTimeToLive says for how long phones show the message, whole seconds, by default the most, 30 days. Unless it is a call, the end is
-// rounded up to ten minutes, because the relay reads apns-expiration.
+// WithTimeToLive says for how long phones show the message, whole seconds, by default the most, 30 days. 0 is now or never: APNs tries once.
+// Unless it is a call, the end is rounded up to ten minutes, because the relay reads apns-expiration.
 func WithTimeToLive(life time.Duration) Option { return func(m *message) { m.timeToLive = life } }
 
 // WithTime says when the message is sent; by default, and for the zero time, now.
@@ -91,17 +91,19 @@ func WithDrop() Option { return func(m *message) { m.isDropped = true } }
 // WithExactBytes says that the client sends the payload byte for byte, so that its own length counts, not that of the widest JSON.
 func WithExactBytes() Option { return func(m *message) { m.isExact = true } }
 
-// WithDeviceID gives your name for the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes.
+// WithDeviceID gives your name for the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. Who knows it can
+// test guesses of the collapse name.
 func WithDeviceID(id string) Option { return func(m *message) { m.deviceID = &id } }
 
 // WithCollapseName has pushes of this name replace each other on a device. Without it, only a retry replaces its first copy. Apple gets a
-// keyed hash of it.
+// hash of it.
 func WithCollapseName(name string) Option { return func(m *message) { m.collapseName = &name } }
 
 // WithPriority is 10, 5 or 1; by default 5 for a background push, and 10 for others.
 func WithPriority(priority int) Option { return func(m *message) { m.priority = priority } }
 
-// WithExpiration says how long APNs keeps the push, by default to the message's own end; the zero time for one attempt.
+// WithExpiration says how long APNs keeps the push, by default to the message's own end, or as long as its time to live of 0 says; the zero
+// time for one attempt.
 func WithExpiration(at time.Time) Option { return func(m *message) { m.expiration = &at } }
 
 // with returns the message that options make of this one.
@@ -139,6 +141,8 @@ func (m *message) check() error {
 	switch {
 	case m.deviceID != nil && len(*m.deviceID) > format.LongestCollapseDevice:
 		return refuse(InvalidRequest, "the device's name has over 255 bytes")
+	case m.collapseName != nil && len(*m.collapseName) > math.MaxUint16:
+		return refuse(InvalidRequest, "the collapse name has over 65,535 bytes")
 	case len(m.withdrawals) > format.MostWithdrawn:
 		return refuse(InvalidRequest, "a message withdraws at most 64 others; send several")
 	case m.id != nil && contains(m.withdrawals, *m.id):
@@ -164,7 +168,7 @@ func contains[T comparable](all []T, one T) bool {
 	return false
 }
 
-// checkPayload returns a payload without white space, and its aps, if it can be opened and shown after sealing.
+// checkPayload returns a payload in its fewest bytes, and its aps, if it can be opened and shown after sealing.
 func checkPayload(data []byte, pushType PushType) (minimal []byte, aps map[string]any, err error) {
 	members, err := jsontext.ParseObject(data)
 	if err != nil {
@@ -200,9 +204,7 @@ func checkPayload(data []byte, pushType PushType) (minimal []byte, aps map[strin
 		return nil, nil, refuse(NothingToShow,
 			"aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push")
 	}
-	var compact bytes.Buffer
-	err = json.Compact(&compact, data)
-	return compact.Bytes(), aps, err
+	return jsontext.Minimal(data), aps, nil
 }
 
 // accepts tells whether a value is what Apple documents for a field.

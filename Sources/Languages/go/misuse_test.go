@@ -119,9 +119,19 @@ func TestOptionsThatHold(t *testing.T) {
 	again := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithMessageID("a")))
 	retry := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithMessageID("a")))
 	expect(t, "a retry", again.MessageID == retry.MessageID && again.Envelope != retry.Envelope && again.CollapseID == retry.CollapseID, true)
-	spaced := []byte(` {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\u00e9\/"]} `)
+	spaced := []byte(` {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\u00e9\/\uD83d\ude00 \\u00e9\u001F\u000A\u0022"]} `)
 	opened := must(opener().Open(must(sealer.Seal(spaced, phone.PublicKey())).Payload, time.Time{}))
-	expect(t, "bytes that stay", string(opened.Payload), `{"aps":{"alert":"a"},"own":[1.50,1E400,"\u00e9\/"]}`)
+	expect(t, "the fewest bytes", string(opened.Payload), `{"aps":{"alert":"a"},"own":[1.50,1E400,"é/😀 \\u00e9\u001f\n\""]}`)
+	for _, pushType := range []pushcrypt.PushType{pushcrypt.Alert, pushcrypt.Background, pushcrypt.VoIP} {
+		now := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTimeToLive(0), pushcrypt.WithTime(time.UnixMilli(1)), pushcrypt.WithPushType(pushType)))
+		expect(t, "now or never", now.Header().Get("apns-expiration")+fmt.Sprint(now.ExpiresAt.UnixMilli()), "0600001")
+	}
+	named := []pushcrypt.Option{pushcrypt.WithDeviceID("phone1"), pushcrypt.WithCollapseName("c")}
+	signing := pushcrypt.GenerateSigningKey()
+	credential := &pushcrypt.Credential{Key: signing, Provider: provider.PublicKey(), Certificate: must(pushcrypt.IssueCertificate(provider, signing.PublicKey(), "a", pushcrypt.Plan{}))}
+	before := must(sealer.Seal([]byte(good), phone.PublicKey(), named...)).CollapseID
+	after := must(must(pushcrypt.NewSealer(credential, "a")).Seal([]byte(good), kit.GenerateDeviceKey().PublicKey(), named...)).CollapseID
+	expect(t, "a collapse id outlives every key", len(before) == 43 && before == after, true)
 }
 
 func TestPayloadsThatAreRefused(t *testing.T) {
@@ -246,7 +256,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 	secret, signing := must(pushcrypt.NewProviderKey(key[:])), must(pushcrypt.NewSigningKey(key[:]))
 	device, reference := must(kit.NewDeviceKey(key[:])), pushcrypt.Reference{Key: key, URL: "https://a", Size: 22}
 	sealer, credential := must(pushcrypt.NewSealer(secret, "a")), &pushcrypt.Credential{Key: signing}
-	record := pushcrypt.DeviceRecord{Token: "0123456701234567", Withdrawal: "01234567", Grant: "01234567"}
+	record := pushcrypt.DeviceRecord{Token: "0123456701234567", Grant: "01234567"}
 	stored := pushcrypt.StoredDevice{DeviceRecord: record}
 	person := pushcrypt.Person{Name: "Anna", Avatar: &reference}
 	receiver := kit.Phone{Key: device}
@@ -273,7 +283,8 @@ func TestTypeConfusion(t *testing.T) {
 	certificate := must(pushcrypt.IssueCertificate(provider, pushcrypt.GenerateSigningKey().PublicKey(), topic, pushcrypt.Plan{}))
 	record := pushcrypt.DeviceRecord{
 		PublicKey: phone.PublicKey(), Device: "phone1", Suites: []int{1}, Topic: topic, Generation: 1, Created: time.Now(), Provider: provider.PublicKey(),
-		Certificate: certificate, AppVersion: "1", Token: "00ff", Environment: "production", Withdrawal: strings.Repeat("0", 32), Grant: "a",
+		Certificate: certificate, AppVersion: "1", Token: "00ff", Environment: "production", Grant: "a",
+		UpdateKey: pushcrypt.GenerateSigningKey().PublicKey(), Sequence: 1,
 	}
 	signing := pushcrypt.GenerateSigningKey()
 	request := &pushcrypt.CertificateRequest{Topic: topic, Provider: provider.PublicKey(), SigningKey: signing.PublicKey(), Plan: pushcrypt.Plan{

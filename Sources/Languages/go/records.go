@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
@@ -36,8 +35,12 @@ type DeviceRecord struct {
 	AppVersion string
 	// Token is that of APNs in hexadecimal digits, and Environment where it is valid: production or development.
 	Token, Environment string
-	// Withdrawal is a secret with which the phone can end the device, and Grant a relay's permission.
-	Withdrawal, Grant string
+	// Grant is a relay's permission.
+	Grant string
+	// UpdateKey signs the device's records without a session; nil for none.
+	UpdateKey ed25519.PublicKey
+	// Sequence numbers the records: a later one has a higher one. 0 if there is none.
+	Sequence uint64
 }
 
 // A ProviderRecord has a provider's key: from a provider to its phones.
@@ -51,30 +54,36 @@ type ProviderRecord struct {
 	Certificate Certificate
 }
 
-// A Reply is a provider's answer to a record: it has either Acknowledged or Refused. Accept and RefusingReply make it.
+// A Reply is a provider's answer to a record: it has one of Acknowledged, Refused, Ended and Hello. Accept and RefusingReply make the first two.
 type Reply struct {
 	// Acknowledged is the key that the provider seals to from now on.
 	Acknowledged DevicePublicKey
 	// Refused is the reason: 1 to 64 lower-case letters, digits and hyphens.
 	Refused Code
+	// Ended is the device that has ended, and Hello what the phone had posted.
+	Ended, Hello string
+	// Sequence is the one held, beside the refusal stale-record; 0 if it is not said.
+	Sequence uint64
 	// Provider is the provider key; the zero value if it is not said.
 	Provider ProviderPublicKey
 	// Certificate is the provider's current one, from epoch 1 on [D-26].
 	Certificate Certificate
 	// Suites of which the phone may make a key; nil stands for 1.
 	Suites []int
-	// PushKey is the public key with which the provider signs requests to a relay; nil for none.
-	PushKey ed25519.PublicKey
+	// PushKey is the public key with which the provider signs requests to a relay, and NextPushKey the one that will follow; nil for none.
+	PushKey, NextPushKey ed25519.PublicKey
+	// GrantEnded says that the relay has ended the record's grant.
+	GrantEnded bool
 	// Foreign has the members of the record that name a key which the provider never had [D-22].
 	Foreign []string
 }
 
 var (
-	tokenPattern      = regexp.MustCompile(`^(?:[0-9a-f]{2}){1,100}$`)
-	withdrawalPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	grantPattern      = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	placePattern      = regexp.MustCompile(`^(?:production|development)$`)
-	reasonPattern     = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+	tokenPattern  = regexp.MustCompile(`^(?:[0-9a-f]{2}){1,100}$`)
+	noncePattern  = regexp.MustCompile(`^[A-Za-z0-9_-]{21}[AQgw]$`)
+	grantPattern  = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	placePattern  = regexp.MustCompile(`^(?:production|development)$`)
+	reasonPattern = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 	// The texts of a record, with their rules.
 	recordTexts = []struct {
 		name   string
@@ -86,12 +95,11 @@ var (
 		{"app_version", isVersion, func(record *DeviceRecord) *string { return &record.AppVersion }},
 		{"token", tokenPattern.MatchString, func(record *DeviceRecord) *string { return &record.Token }},
 		{"environment", placePattern.MatchString, func(record *DeviceRecord) *string { return &record.Environment }},
-		{"withdrawal", withdrawalPattern.MatchString, func(record *DeviceRecord) *string { return &record.Withdrawal }},
 		{"grant", isGrant, func(record *DeviceRecord) *string { return &record.Grant }},
 	}
 )
 
-// ParseDeviceRecord reads a record [D-1] to [D-14], [D-27] to [D-31]. Accept has the rules of a provider. (malformed-record, malformed-key,
+// ParseDeviceRecord reads a record [D-1] to [D-14], [D-27] to [D-38]. Accept has the rules of a provider. (malformed-record, malformed-key,
 // wrong-checksum, wrong-kind-of-key, weak-key)
 func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 	return newFields(data, MalformedRecord).deviceRecord()
@@ -109,9 +117,13 @@ func (fields *fieldReader) deviceRecord() (*DeviceRecord, error) {
 	for _, one := range recordTexts {
 		*one.field(record) = fields.checked(one.name, one.accept)
 	}
-	record.Certificate = fields.certificate()
-	id, _ := fields.text("key_id"), fields.text("provider")
+	record.Certificate, record.Sequence = fields.certificate(), fields.number("sequence", 0)
+	fields.require(!fields.has("sequence") || 0 < record.Sequence && record.Sequence < format.LargestTime, "sequence")
+	fields.checked("nonce", noncePattern.MatchString)
+	fields.require(!fields.has("ended"), "ended")
+	id, _, _ := fields.text("key_id"), fields.text("provider"), fields.text("update_key")
 	record.PublicKey, record.Provider = read(fields, "public_key", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
+	record.UpdateKey = read(fields, "update_key", parseVerifyingKey)
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
 	return record, fields.err
 }
@@ -135,6 +147,8 @@ func (record DeviceRecord) output() (output jsontext.Output) {
 	for _, one := range recordTexts {
 		output.Add(one.name, *one.field(&record))
 	}
+	output.Add("update_key", core.Encode(record.UpdateKey))
+	output.AddNumber("sequence", record.Sequence)
 	return output
 }
 
@@ -143,7 +157,7 @@ func (record *DeviceRecord) UnmarshalJSON(data []byte) error {
 	return unmarshal(record, data, ParseDeviceRecord)
 }
 
-// Format prints no token and no withdrawal, whatever the verb.
+// Format prints no token and no grant, whatever the verb.
 func (record DeviceRecord) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "device %q, %s, generation %d", record.Device, record.PublicKey, record.Generation)
 }
@@ -179,13 +193,25 @@ func (record *ProviderRecord) UnmarshalJSON(data []byte) error {
 	return unmarshal(record, data, ParseProviderRecord)
 }
 
-// ParseReply reads a reply [D-11], [D-19], [D-32].
+// ParseReply reads a reply [D-11], [D-19], [D-32], [D-39].
 func ParseReply(data []byte) (*Reply, error) {
 	fields := newFields(data, MalformedRecord)
 	fields.version()
-	_, _, _ = fields.text("acknowledged"), fields.text("provider"), fields.text("push_key")
-	reply := &Reply{Refused: Code(fields.checked("refused", reasonPattern.MatchString)), Suites: fields.suites(0)}
-	fields.require(fields.has("acknowledged") != fields.has("refused"), "the choice of acknowledged or refused")
+	for _, name := range []string{"acknowledged", "provider", "push_key", "next_push_key"} {
+		fields.text(name)
+	}
+	reply := &Reply{
+		Refused: Code(fields.checked("refused", reasonPattern.MatchString)), Ended: fields.checked("ended", isDeviceID), Hello: fields.text("hello"),
+		Sequence: fields.number("sequence", 0), Suites: fields.suites(0),
+		GrantEnded: fields.checked("grant", func(text string) bool { return text == "ended" }) != "",
+	}
+	kinds := 0
+	for _, name := range []string{"acknowledged", "refused", "ended", "hello"} {
+		if fields.has(name) {
+			kinds++
+		}
+	}
+	fields.require(kinds == 1, "the choice of acknowledged, refused, ended or hello")
 	for _, element := range fields.list("foreign", format.MostForeign) {
 		text, ok := element.(string)
 		fields.require(ok, "foreign")
@@ -193,7 +219,7 @@ func ParseReply(data []byte) (*Reply, error) {
 	}
 	reply.Certificate = fields.certificate()
 	reply.Acknowledged, reply.Provider = read(fields, "acknowledged", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
-	reply.PushKey = read(fields, "push_key", parseVerifyingKey)
+	reply.PushKey, reply.NextPushKey = read(fields, "push_key", parseVerifyingKey), read(fields, "next_push_key", parseVerifyingKey)
 	return reply, fields.err
 }
 
@@ -203,9 +229,14 @@ func (reply Reply) MarshalJSON() ([]byte, error) {
 	output.Add("version", uint64(1))
 	output.Add("acknowledged", reply.Acknowledged.String())
 	output.Add("refused", string(reply.Refused))
+	output.Add("ended", reply.Ended)
+	output.Add("hello", reply.Hello)
+	output.AddNumber("sequence", reply.Sequence)
 	output.Add("provider", reply.Provider.String())
 	output.Add("certificate", reply.Certificate.String())
 	output.Add("push_key", core.Encode(reply.PushKey))
+	output.Add("next_push_key", core.Encode(reply.NextPushKey))
+	output.Add("grant", map[bool]string{true: "ended"}[reply.GrantEnded])
 	output.Add("suites", reply.Suites)
 	output.Add("foreign", reply.Foreign)
 	_, err := ParseReply(output.Bytes())
@@ -215,9 +246,18 @@ func (reply Reply) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON is ParseReply.
 func (reply *Reply) UnmarshalJSON(data []byte) error { return unmarshal(reply, data, ParseReply) }
 
+// isInvisible tells whether a character is in one of the ranges, whatever Go's tables say.
+func isInvisible(character rune) bool {
+	for at := 0; at < len(format.InvisibleCharacters); at += 2 {
+		if format.InvisibleCharacters[at] <= int(character) && int(character) <= format.InvisibleCharacters[at+1] {
+			return true
+		}
+	}
+	return false
+}
+
 // isDeviceID is [D-14].
 func isDeviceID(text string) bool {
-	isInvisible := func(character rune) bool { return unicode.In(character, unicode.Cf, unicode.Zl, unicode.Zp) }
 	return core.IsLabel(text, format.LongestDeviceID) && strings.IndexFunc(text, isInvisible) < 0 && strings.Trim(text, " ") != "" &&
 		!strings.HasPrefix(text, format.PrefixDevicePublic+"1") && !strings.HasPrefix(text, format.PrefixPostQuantumPublic+"1")
 }

@@ -124,7 +124,7 @@ func TestRequestAndInstall(t *testing.T) {
 	refused(t, "a forged one", pushcrypt.BadCertificateSignature, install(nil, key, []byte(forged)))
 	_, err = pushcrypt.ParseCertificateRequest(answer)
 	refused(t, "an answer as a request", pushcrypt.MalformedRequest, err)
-	for _, wrong := range []string{"pcs1", provider.PublicKey().String()[:50], "pcs1qgqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpa4zlt"} {
+	for _, wrong := range []string{"pcs1", provider.PublicKey().String()[:50], "pcs1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqd3u8zu"} {
 		_, err = pushcrypt.ParseCertificateRequest([]byte(strings.Replace(string(text), provider.PublicKey().String(), wrong, 1)))
 		refused(t, "no provider key, or a weak one", pushcrypt.MalformedRequest, err)
 	}

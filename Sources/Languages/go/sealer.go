@@ -89,9 +89,9 @@ type Push struct {
 	Priority int
 	// ExpiresAt is the last millisecond at which a phone shows the message.
 	ExpiresAt time.Time
-	// Expiration is until when APNs keeps the push; the zero time for one attempt.
+	// Expiration is until when APNs keeps the push; the zero time for one attempt, as a time to live of 0 asks for.
 	Expiration time.Time
-	// CollapseID is a keyed hash of the device, and of the message or the collapse name.
+	// CollapseID is a hash of the device, and of the message or the collapse name: the same from every server, whatever key signs.
 	CollapseID string
 	// Widest is the length, in bytes, of the longest form that a client may re-encode the payload to.
 	Widest int
@@ -118,7 +118,7 @@ func (push *Push) Header() http.Header {
 	}
 }
 
-// Seal seals an APNs payload for one device. The JSON is kept byte for byte, but for white space between tokens.
+// Seal seals an APNs payload for one device. The JSON is kept, but for white space between tokens and needless escapes.
 func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Option) (*Push, error) {
 	m, err := sealer.defaults.with(options)
 	if err != nil {
@@ -132,8 +132,8 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	}
 	sentAt, ok := core.Milliseconds(m.at)
 	seconds := m.timeToLive / time.Second
-	if !ok || sentAt > format.LargestTime || seconds*time.Second != m.timeToLive || seconds < 1 || seconds > format.LongestTimeToLive {
-		return nil, refuse(InvalidTime, "the time to live is 1 second to 30 days, whole seconds, and the clock after 1970")
+	if !ok || sentAt > format.LargestTime || seconds*time.Second != m.timeToLive || seconds < 0 || seconds > format.LongestTimeToLive {
+		return nil, refuse(InvalidTime, "the time to live is 0 seconds to 30 days, whole seconds, and the clock after 1970")
 	}
 	certificate := sealer.signing.certificate
 	if !certificate.IsZero() && sentAt > certificate.expiresAt() {
@@ -200,9 +200,11 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	}
 	push := &Push{
 		Payload: append(append(clear, envelope...), clearEnd...), Envelope: envelope, MessageID: id, Topic: sealer.topic, PushType: m.pushType,
-		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: sealer.collapseID(m, id, device), Widest: widest + textLength(bucket),
+		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: collapseID(sealer.signing.provider, sealer.topic, m, id, device), Widest: widest + textLength(bucket),
 	}
-	push.Expiration = push.ExpiresAt
+	if m.timeToLive != 0 {
+		push.Expiration = push.ExpiresAt
+	}
 	if m.expiration != nil {
 		push.Expiration = *m.expiration
 	}
@@ -275,12 +277,16 @@ func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, e
 	return core.Encode(aead.Seal(append(header, enc...), nonce, inner, nil)), nil
 }
 
-// roundedTimeToLive returns the time to live whose end does not tell the relay when it was chosen.
+// roundedTimeToLive returns the time to live whose end does not tell the relay when it was chosen; 0, for one attempt, leaves phones' clocks
+// ten minutes.
 func roundedTimeToLive(sentAt, seconds uint64, pushType PushType) uint64 {
+	const unit = format.ExpirationUnit
+	if seconds == 0 {
+		return unit / 1000
+	}
 	if pushType == VoIP {
 		return seconds
 	}
-	const unit = format.ExpirationUnit
 	end := sentAt + 1000*seconds
 	life := func(end uint64) uint64 { return (end - sentAt + 999) / 1000 }
 	if rounded := life((end + unit - 1) / unit * unit); rounded <= format.LongestTimeToLive {
@@ -289,14 +295,16 @@ func roundedTimeToLive(sentAt, seconds uint64, pushType PushType) uint64 {
 	return life(end / unit * unit)
 }
 
-// collapseID is a keyed hash of the device, and of the message or the name of a group of pushes.
-func (sealer *Sealer) collapseID(m *message, id MessageID, key DevicePublicKey) string {
+// collapseID is a hash of the device, and of the message or the name of a group of pushes.
+func collapseID(provider ProviderPublicKey, topic string, m *message, id MessageID, key DevicePublicKey) string {
 	device, pushes := append([]byte{0x02}, key.Bytes()...), append([]byte{0x02}, id[:]...)
 	if m.deviceID != nil {
 		device = core.AppendText([]byte{0x01}, *m.deviceID)
 	}
 	if m.collapseName != nil {
-		pushes = append([]byte{0x01}, *m.collapseName...)
+		pushes = core.AppendText([]byte{0x01}, *m.collapseName)
 	}
-	return core.Encode(core.HMAC(sealer.signing.hedge, []byte(format.LabelCollapse), core.AppendText(nil, sealer.topic), device, pushes)[:format.CollapseIDLength])
+	data := core.AppendText(append([]byte(format.LabelCollapse), provider.Bytes()...), topic)
+	hash := sha256.Sum256(append(append(data, device...), pushes...))
+	return core.Encode(hash[:])
 }

@@ -11,7 +11,7 @@ import type { Code } from "./lib/codes";
 
 export type { Code };
 
-/** JSON as text or bytes, which are kept byte for byte, or as a plain object, which is refused if `JSON.stringify` would change it. */
+/** JSON as text or bytes, or as a plain object, which is refused if `JSON.stringify` would change it. */
 export type JSONInput = string | Uint8Array | object;
 
 /** Milliseconds since 1970-01-01 UTC. */
@@ -175,7 +175,7 @@ export interface SealOptions {
     pushType?: PushType;
     /** Your id of the message, the same in every retry, so that the phone shows it once. By default a message has a random one. */
     messageId?: string;
-    /** How many seconds phones show it for, 1 to 2,592,000 (30 days), the default. Unless it is a call, the end is rounded to ten minutes. */
+    /** How many seconds phones show it for, 0 to 2,592,000 (30 days), the default; 0 is now or never. Unless it is a call, the end is rounded to ten minutes. */
     timeToLive?: number;
     /** Whether `json` reaches Apple byte for byte, so that its own length counts, and not that of the longest re-encoding [S-4]. */
     exact?: boolean;
@@ -223,7 +223,7 @@ export class Sealer {
     /** The certificate of the key that signs; `undefined` at epoch 0. */
     readonly certificate: string | undefined;
     /**
-     * Seals a payload for one device.
+     * Seals a payload for one device, without white space and needless escapes.
      * @throws {PushcryptError} `payload-too-large`, `push-too-large`, `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`,
      *     `push-type-not-sealable`, `invalid-request`, `invalid-time` (also for an expired certificate), `unsupported-suite`, `too-many-attachments`, or the
      *     code of the device's key
@@ -248,11 +248,11 @@ export class Sealer {
 export interface RequestOptions {
     /** Your id of the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. */
     deviceId?: string;
-    /** The name of pushes that replace each other on a device; the relay gets a keyed hash. By default copies of one message do. */
+    /** The name of pushes that replace each other on a device. By default copies of one message do. The relay gets a hash: who knows the device's id can test guesses. */
     collapseName?: string;
     /** By default 5 for background pushes, and 10 for others. */
     priority?: 10 | 5 | 1;
-    /** Seconds since 1970, or 0; by default the end of the message. */
+    /** Seconds since 1970, or 0; by default that of the push. */
     expiration?: number;
 }
 
@@ -279,6 +279,8 @@ export class SealedPush {
     readonly timeToLive: number;
     /** The end of the message, in milliseconds since 1970. */
     readonly expiresAt: number;
+    /** The same in seconds; 0, for one attempt, if the time to live was 0. */
+    readonly expiration: number;
     /** The longest form, in bytes, that a client may re-encode `json` to. */
     readonly widestLength: number;
     /** The device's key, `pcr1…`. */
@@ -345,19 +347,22 @@ export interface ParsedDeviceRecord {
     /** The token of APNs, in hexadecimal digits. */
     token?: string;
     environment?: "production" | "development";
-    /** What ends the device without a session: see {@link canWithdraw}. */
-    withdrawal?: string;
     /** A relay's permission to push to the phone. */
     grant?: string;
+    /** The key that signs the device's records without a session, 43 characters of base64url. */
+    updateKey?: string;
+    /** The number of the record; a later one has a higher one. */
+    sequence?: number;
 }
 
-/** Reads a phone's registration record [D-1] to [D-31]. @throws {PushcryptError} `malformed-record`, or the code of a key */
+/** Reads a phone's registration record [D-1] to [D-38]. @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
 
 /**
  * A device as a provider stores it: a plain object, which `JSON.stringify` writes and `JSON.parse` reads. `null` counts as absent.
  *
- * Keep what you know of a device that you remove, with `isRemoved` true [D-34]. After a 410 from APNs, remove its `token`.
+ * Keep what you know of a device that you remove, with `isRemoved` true and `sequence` at least the milliseconds of tomorrow [D-34], [D-47]. After a 410 from
+ * APNs, remove its `token`.
  */
 export interface StoredDevice {
     /** `pcr1…`, or `pcrx1…`. */
@@ -374,8 +379,9 @@ export interface StoredDevice {
     appVersion?: string | null;
     token?: string | null;
     environment?: "production" | "development" | null;
-    withdrawal?: string | null;
     grant?: string | null;
+    updateKey?: string | null;
+    sequence?: number | null;
     isRemoved?: boolean;
 }
 
@@ -437,9 +443,6 @@ export function refuse(error: unknown, options?: {
     /** The public key with which you sign requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;
 }): string;
-
-/** Whether a text is the one that the device gave for ending it without a session. Compared in constant time. */
-export function canWithdraw(device: StoredDevice | null, withdrawal: string): boolean;
 
 /** What a provider says of itself, for an app that builds in a pin. */
 export interface ProviderRecord {

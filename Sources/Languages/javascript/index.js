@@ -4,12 +4,12 @@
 const { AttachmentReference } = require("./lib/attachments.js");
 const { PushcryptError } = require("./lib/errors.js");
 const { formatProviderRecord, parseDeviceRecord, parseProviderRecord } = require("./lib/records.js");
-const { accept, canWithdraw, refuse } = require("./lib/registration.js");
+const { accept, refuse } = require("./lib/registration.js");
 const { CertificateRequest, issueCertificate, readCertificate } = require("./lib/requests.js");
 const { SealedPush, Sealer, limits } = require("./lib/sealer.js");
 const { Credential, ProviderKey, SigningKey } = require("./lib/secrets.js");
 
 module.exports = {
-    AttachmentReference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept, canWithdraw, formatProviderRecord,
+    AttachmentReference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept, formatProviderRecord,
     issueCertificate, limits, parseDeviceRecord, parseProviderRecord, readCertificate, refuse,
 };

@@ -14,7 +14,7 @@ EPILOG = """
     request   makes a signing key, and prints a request for its certificate, which `pushcrypt key certify` answers where the provider key is
     install   replaces the signing key by the one that the answer in FILE is for
     serve     answers phones on --port, which your proxy passes on with the user of the session in x-user: POST and DELETE
-              /devices/ID; POST /withdrawals. On --inside-port, for your own services: POST /events, /health, /ready, /metrics
+              /devices/ID. On --inside-port, for your own services: POST /events, /health, /ready, /metrics
     send      runs COMMAND, such as `pushcrypt send --retry-for 10m --key AuthKey_ABC123DEFG.p8 --team TEAM123456`, and gives it what is
               sealed; --inside-port has health and metrics
     remove    ends a device, and what waits for it

@@ -51,11 +51,11 @@ public struct Answer: Hashable, Sendable {
         else { throw Self.malformed(Name.messageID) }
         guard let sentAt = Self.time(root[Name.sentAt]) else { throw Self.malformed(Name.sentAt) }
         guard let action = root[Name.action]?.string, Self.isAction(action) else { throw Self.malformed(Name.action) }
-        let text = root[Name.text]?.string
-        guard text != nil || root[Name.text] == nil else { throw Self.malformed(Name.text) }
+        let text = root.member(Name.text)
+        guard text.map({ $0.kind == .string }) ?? true else { throw Self.malformed(Name.text) }
         guard let answeredAt = Self.time(root[Name.answeredAt]) else { throw Self.malformed(Name.answeredAt) }
         self.init(
-            device: device, messageID, sentAt: sentAt, action: action, text: text, answeredAt: answeredAt)
+            device: device, messageID, sentAt: sentAt, action: action, text: text?.string, answeredAt: answeredAt)
     }
 
     /// The JSON to seal.

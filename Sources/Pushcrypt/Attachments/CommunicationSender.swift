@@ -46,8 +46,7 @@ public struct CommunicationSender: Sendable {
 
     /// Whether a text may be shown.
     package static func isValid(_ text: String) -> Bool {
-        (1...maximumLength).contains(text.utf8.count)
-            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        (1...maximumLength).contains(text.utf8.count) && !text.unicodeScalars.contains(where: \.isControl)
     }
 
     private static func isAvatar(_ reference: AttachmentReference) -> Bool {

@@ -50,9 +50,17 @@ package struct WebAddress: Hashable, Sendable {
     /// Whether it is `https`, or the host is this machine or an address of a private network.
     package var isProtected: Bool { isSecure || isPrivate }
 
-    /// Whether the host is a private, link-local or loopback address, or `localhost`. A name may lead anywhere.
+    /// The ends of names that are used in homes. They may lead to a stranger elsewhere, so a phone says hello first. [P-11]
+    private static let homes = [".local", ".home.arpa", ".internal", ".lan", ".ts.net", ".fritz.box"]
+
+    private func isBelow(_ home: String) -> Bool {
+        host.hasSuffix(home) && host.dropLast(home.count).last.map { $0 != "." } ?? false
+    }
+
+    /// Whether the host is a private, link-local or loopback address, `localhost`, or a name of a home. Any other name may lead
+    /// anywhere.
     private var isPrivate: Bool {
-        if host == "localhost" { return true }
+        if ["localhost", "fritz.box"].contains(host) || Self.homes.contains(where: isBelow) { return true }
         if let address = IPv6Address(host[...]) { return address.isPrivate }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in
@@ -63,7 +71,7 @@ package struct WebAddress: Hashable, Sendable {
         }
         guard parts.count == 4, bytes.count == 4 else { return false }
         switch (bytes[0], bytes[1]) {
-        case (10, _), (127, _), (192, 168), (169, 254), (172, 16...31): return true
+        case (10, _), (127, _), (192, 168), (169, 254), (172, 16...31), (100, 64...127): return true
         default: return false
         }
     }

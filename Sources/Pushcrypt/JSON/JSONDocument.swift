@@ -22,6 +22,9 @@ package struct JSONDocument: Sendable {
     /// All values and names in the order of the text; see ``JSONNode``.
     let nodes: ContiguousArray<JSONNode>
 
+    /// Whether a string or name has an escape; few texts have one.
+    let hasEscapes: Bool
+
     /// Parses a text that is one JSON value, with white space around it.
     ///
     /// - Throws: ``JSONError``; `too-large` before reading a byte.
@@ -35,6 +38,7 @@ package struct JSONDocument: Sendable {
         try parser.parseDocument()
         self.bytes = bytes
         self.nodes = parser.nodes
+        hasEscapes = parser.hasEscapes
     }
 
     /// The value of the whole text.

@@ -7,6 +7,7 @@ struct JSONParser {
     private let maximumDepth: Int
     private var position = 0
     private(set) var nodes: ContiguousArray<JSONNode> = []
+    private(set) var hasEscapes = false
 
     /// The caller has checked that offsets fit into 32 bits.
     init(_ bytes: ContiguousArray<UInt8>, maximumDepth: Int) {
@@ -119,6 +120,7 @@ extension JSONParser {
                 return
             case UInt8(ascii: "\\"):
                 position = try JSONText.escape(in: bytes, at: position).end
+                hasEscapes = true
             case 0x80...:
                 position = try JSONText.endOfSequence(in: bytes, at: position)
             default:

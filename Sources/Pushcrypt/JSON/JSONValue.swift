@@ -151,7 +151,8 @@ extension JSONValue {
 // MARK: Minified text
 
 extension JSONValue {
-    /// Returns the value without white space between tokens; numbers and strings keep their bytes.
+    /// Returns the value with the fewest bytes: without white space between tokens, and with the escapes alone that a
+    /// string needs. Numbers keep their bytes. (S-7)
     package func minified() -> ContiguousArray<UInt8> {
         var output = ContiguousArray<UInt8>()
         output.reserveCapacity(range.count)
@@ -159,8 +160,8 @@ extension JSONValue {
         return output
     }
 
-    /// Appends the value without white space between tokens.
-    package func appendMinified(to output: inout ContiguousArray<UInt8>) {
+    /// Appends the value with the fewest bytes, or only without white space between tokens.
+    package func appendMinified(to output: inout ContiguousArray<UInt8>, keepingStrings: Bool = false) {
         let bytes = document.bytes
         // The next copy starts at `start`; the text up to `position` has been checked. White space is only between
         // scalars.
@@ -181,6 +182,11 @@ extension JSONValue {
         for node in document.nodes[index..<Int(node.next)] where node.isScalar(in: bytes) {
             skipWhiteSpace(upTo: Int(node.start))
             position = Int(node.end)
+            if document.hasEscapes, !keepingStrings, bytes[node.range].contains(UInt8(ascii: "\\")) {
+                copy(upTo: Int(node.start))
+                JSONWriter.append(document.text(of: node), to: &output)
+                start = position
+            }
         }
         skipWhiteSpace(upTo: range.upperBound)
         copy(upTo: range.upperBound)

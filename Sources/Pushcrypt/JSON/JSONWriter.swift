@@ -54,7 +54,7 @@ extension JSONWriter {
     /// Writes a string.
     package mutating func string(_ text: String, for name: String? = nil) {
         prepareValue(for: name)
-        appendString(text)
+        Self.append(text, to: &bytes)
     }
 
     /// Writes an integer.
@@ -81,10 +81,10 @@ extension JSONWriter {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes a value of a document, minified; numbers and strings keep their bytes.
-    package mutating func raw(_ value: JSONValue, for name: String? = nil) {
+    /// Writes a value of a document, minified.
+    package mutating func raw(_ value: JSONValue, for name: String? = nil, keepingStrings: Bool = false) {
         prepareValue(for: name)
-        value.appendMinified(to: &bytes)
+        value.appendMinified(to: &bytes, keepingStrings: keepingStrings)
     }
 }
 
@@ -95,7 +95,7 @@ extension JSONWriter {
     private mutating func prepareValue(for name: String?) {
         separate()
         guard let name else { return }
-        appendString(name)
+        Self.append(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
     }
 
@@ -105,7 +105,8 @@ extension JSONWriter {
         isFirst = false
     }
 
-    private mutating func appendString(_ text: String) {
+    /// Appends a string with the fewest bytes.
+    static func append(_ text: String, to bytes: inout ContiguousArray<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         let isWritten = text.withUTF8 { characters in
@@ -113,12 +114,12 @@ extension JSONWriter {
             unsafe bytes.append(contentsOf: characters)
             return true
         }
-        if !isWritten { for scalar in text.unicodeScalars { appendCharacter(scalar) } }
+        if !isWritten { for scalar in text.unicodeScalars { append(scalar, to: &bytes) } }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private mutating func appendCharacter(_ scalar: Unicode.Scalar) {
-        guard scalar.isASCII, Self.mustEscape(UInt8(ascii: scalar)) else {
+    private static func append(_ scalar: Unicode.Scalar, to bytes: inout ContiguousArray<UInt8>) {
+        guard scalar.isASCII, mustEscape(UInt8(ascii: scalar)) else {
             bytes.append(contentsOf: String(scalar).utf8)
             return
         }
@@ -155,7 +156,7 @@ package struct JSONMember: Sendable {
     fileprivate func append(to output: inout ContiguousArray<UInt8>) {
         output.append(contentsOf: value.document.bytes[nameRange])
         output.append(UInt8(ascii: ":"))
-        value.appendMinified(to: &output)
+        value.appendMinified(to: &output, keepingStrings: true)
     }
 }
 
@@ -176,7 +177,8 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-    /// Writes a member of another object, minified; its name, numbers and strings keep their bytes.
+    /// Writes a member of another object without white space between tokens; its name, numbers and strings keep their
+    /// bytes.
     package mutating func member(_ member: JSONMember) {
         separate()
         member.append(to: &bytes)

@@ -22,7 +22,7 @@ public struct KeyError: CodedError {
         public static let wrongChecksum = Code(known: .wrongChecksum)
         /// Another kind of key than the one needed, for example a provider's instead of a device's.
         public static let wrongKind = Code(known: .wrongKind)
-        /// A public key that no correct program generates: of small or mixed order, not on the curve, or not canonical.
+        /// A public key that no correct program generates: of small order, or not canonical.
         public static let weakKey = Code(known: .weakKey)
         /// A key of another algorithm or in an unsupported form: RSA, P-256, encrypted, OpenSSH.
         public static let unsupportedKey = Code(known: .unsupportedKey)

@@ -1,7 +1,6 @@
 /// A provider's public key, which a device pins: Ed25519, 32 bytes; as text `pcs1…`, 62 characters.
 ///
-/// Every value has passed the import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys
-/// as text)
+/// Every value has passed the import check: it is canonical and not of small order. (`Docs/Format.md`, Keys as text)
 public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.
     public static let length = 32
@@ -18,8 +17,7 @@ public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
 
     /// Creates a key from 32 bytes.
     ///
-    /// - Throws: `malformedKey` for another length; `weakKey` for a point that is not canonical, not on the curve, or
-    ///   not of prime order.
+    /// - Throws: `malformedKey` for another length; `weakKey` for a point that is not canonical, or of small order.
     public init(bytes: Span<UInt8>) throws(KeyError) {
         guard bytes.count == Self.length else {
             throw KeyError(.malformedKey, "a provider's public key has \(Self.length) bytes, this has \(bytes.count)")

@@ -1,15 +1,16 @@
 /// The public half of a signing key: Ed25519, 32 bytes. It has no text form: only certificates contain it.
 ///
-/// Every value has passed the import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys
-/// as text)
+/// Every value has passed the import check: it is canonical and not of small order. (`Docs/Format.md`, Keys as text)
 package struct SigningPublicKey: Hashable, Sendable {
+    /// The length of a key in bytes.
+    package static let length = Ed25519.publicKeyLength
+
     /// The 32 bytes of the encoded point (RFC 8032).
     package let bytes: ContiguousArray<UInt8>
 
     /// Creates a key from 32 bytes.
     ///
-    /// - Throws: `malformedKey` for another length; `weakKey` for a point that is not canonical, not on the curve, or
-    ///   not of prime order.
+    /// - Throws: `malformedKey` for another length; `weakKey` for a point that is not canonical, or of small order.
     package init(bytes: Span<UInt8>) throws(KeyError) {
         guard bytes.count == Ed25519.publicKeyLength else {
             throw KeyError(

@@ -5,6 +5,8 @@
 package struct PhonePairing: Sendable {
     private let exchange: PairingExchange
     private let fingerprint: ContiguousArray<UInt8>
+    private let topic: Topic
+    private let record: ContiguousArray<UInt8>
     private let request: ContiguousArray<UInt8>
 
     /// - Parameters:
@@ -16,25 +18,48 @@ package struct PhonePairing: Sendable {
         exchange = PairingExchange(
             code.secret, url: code.url.text, topic: topic, fingerprint: code.fingerprint)
         fingerprint = code.fingerprint
-        request = exchange.seal(record: registration.json)
+        self.topic = topic
+        record = registration.json
+        request = exchange.seal(record: record)
     }
 
-    /// The body of the POST: base64url.
-    package var body: String { Base64URL.string(request.span) }
+    /// The body of the POST.
+    package var body: ContiguousArray<UInt8> { PhonePost.pairing(request).body }
 
-    /// Opens the server's reply, base64url. What it says is then for the rules of every registration reply.
+    /// Opens the server's reply, base64url of the sealed signed reply. What it says is then for the rules of every registration
+    /// reply.
     ///
+    /// - Parameters:
+    ///   - text: The body of the answer.
+    ///   - now: The present time.
+    ///   - trust: Returns what the phone has learned of a provider key.
     /// - Throws: `badReply`; `wrongProvider` if it names another provider key than the code, or none. [P-8]
-    package func reply(_ text: Span<UInt8>) throws(PairingError) -> RegistrationReply {
-        guard let sealed = PairingText.decode(text), let record = exchange.open(reply: sealed.span, to: request.span),
-            let reply = try? RegistrationReply(json: record)
-        else {
+    package func reply(
+        _ text: Span<UInt8>, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = newTrust
+    ) throws(PairingError) -> RegistrationReply {
+        let sealed = PairingText.decode(text)
+        let body = sealed.flatMap { exchange.open(reply: $0.span, to: request.span) }
+        return try Self.reply(in: body ?? [], to: record, of: fingerprint, for: topic, at: now, trust: trust)
+    }
+
+    /// The trust of a phone that has learned nothing of the provider yet.
+    package static func newTrust(_ key: ProviderPublicKey) -> ProviderTrust? { ProviderTrust(pinned: [key]) }
+
+    /// Reads a signed reply of the provider key that has the fingerprint.
+    package static func reply(
+        in body: ContiguousArray<UInt8>, to record: ContiguousArray<UInt8>, of fingerprint: ContiguousArray<UInt8>,
+        for topic: Topic, at now: Timestamp, trust: (ProviderPublicKey) -> ProviderTrust? = newTrust
+    ) throws(PairingError) -> RegistrationReply {
+        guard let named = SignedReply.provider(in: body) else {
             throw PairingError(.badReply, "the reply was changed on its way, or is to another request: pair again")
         }
-        let isNamed = reply.provider.map { PairingCode.fingerprint(of: $0) == fingerprint }
-        let isRefusal = if case .refused = reply.verdict { true } else { false }
-        guard isNamed ?? isRefusal else {
+        guard let key = named, PairingCode.fingerprint(of: key) == fingerprint else {
             throw PairingError(.wrongProvider, "the reply names another provider key than the code: pair again")
+        }
+        guard let trust = trust(key),
+            let reply = SignedReply.open(body, to: record, trusting: trust, for: topic, at: now)
+        else {
+            throw PairingError(.badReply, "the reply is not signed by the provider key that it names: pair again")
         }
         return reply
     }

@@ -32,8 +32,12 @@ public struct DeviceRegistration: Hashable, Sendable {
     package var token: String?
     /// The environment of the token.
     package var environment: PushEnvironment?
-    /// What the device shows to withdraw its registration.
-    package var withdrawal: WithdrawalCapability?
+    /// The key under which the device signs its records.
+    package var updateKey: SigningPublicKey?
+    /// The record's place among the device's, 1 to 2^53 − 2.
+    package var sequence: UInt64?
+    /// What makes the record differ from every other; stores do not keep it.
+    package var nonce: RecordNonce?
     /// What lets the provider reach the device through a relay: 1 to 1,024 characters of base64url.
     package var grant: String?
 
@@ -65,12 +69,15 @@ extension DeviceRegistration {
 
     /// Reads a record that may have more members than a registration.
     package init(_ record: KeyRecord) throws(KeyError) {
+        guard try !record.isEnd() else {
+            throw KeyError(.malformedRecord, "the record ends its device: only a signed post does that")
+        }
         // First what is no text of a key, then those, last what follows from the keys.
         let (keyText, providerText, id) = (try record.publicKey(), try record.text("provider"), try record.deviceID())
         let (suites, topic, appVersion) = (try record.suites(), try record.topic(), try record.appVersion())
         let suite = try record.suite()
         let (token, environment) = (try record.token(), try record.environment())
-        let (withdrawal, grant) = (try record.withdrawal(), try record.grant())
+        let (sequence, nonce, grant) = (try record.sequence(), try record.nonce(), try record.grant())
         let (certificate, fault) = try record.certificate()
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created"))
         let keyID = try record.text("key_id")
@@ -80,12 +87,14 @@ extension DeviceRegistration {
         }
         let publicKey = try DevicePublicKey(text: keyText)
         let provider = try providerText.map(ProviderPublicKey.init(text:))
+        let updateKey = try record.updateKey()
         try KeyRecord.check(keyID, isOf: publicKey.id)
         self.init(
             deviceID: id, publicKey: publicKey, suites: suites ?? [keySuite], topic: topic, generation: generation,
             createdAt: createdAt, pinnedProvider: provider, certificate: certificate, appVersion: appVersion)
         certificateFault = fault
-        (self.token, self.environment, self.withdrawal, self.grant) = (token, environment, withdrawal, grant)
+        (self.token, self.environment, self.grant) = (token, environment, grant)
+        (self.updateKey, self.sequence, self.nonce) = (updateKey, sequence, nonce)
     }
 
     /// The record as minified JSON.
@@ -110,7 +119,9 @@ extension DeviceRegistration {
         if let appVersion { json.string(appVersion.description, for: "app_version") }
         if let token { json.string(token, for: "token") }
         if let environment { json.string(environment.rawValue, for: "environment") }
-        if let withdrawal { json.string(withdrawal.description, for: "withdrawal") }
+        if let updateKey { json.string(updateKey.text, for: "update_key") }
+        if let sequence { json.integer(sequence, for: "sequence") }
+        if let nonce { json.string(nonce.description, for: "nonce") }
         if let grant { json.string(grant, for: "grant") }
     }
 }

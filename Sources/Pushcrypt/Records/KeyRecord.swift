@@ -2,9 +2,11 @@
 /// (`Docs/FormatRecords.md`)
 ///
 ///     device    {"device","public_key","key_id","suite","suites","topic","generation","created","provider",
-///                "certificate","app_version","token","environment","withdrawal","grant"}
+///                "certificate","app_version","token","environment","update_key","sequence","nonce","grant"}
+///     end       {"device","provider","nonce","sequence","ended"}
 ///     provider  {"public_key","key_id","topic","generation","created","certificate"}
-///     reply     {"version","acknowledged" or "refused","provider","certificate","foreign","suites","push_key"}
+///     reply     {"version","acknowledged", "refused", "ended" or "hello","provider","certificate","foreign","suites",
+///                "sequence","push_key","next_push_key","grant"}
 ///
 /// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some, and null
 /// counts as absent.
@@ -80,12 +82,12 @@ package struct KeyRecord {
         return suites
     }
 
-    func deviceID() throws(KeyError) -> String? {
-        guard let id = try text("device") else { return nil }
+    func deviceID(_ name: String = "device") throws(KeyError) -> String? {
+        guard let id = try text(name) else { return nil }
         guard DeviceID.isAllowed(id) else {
             throw KeyError(
                 .malformedRecord,
-                "the record's device must have 1 to \(DeviceID.maximumLength) bytes and must not be blank, have control or invisible characters or begin like a key"
+                "the record's \(name) must have 1 to \(DeviceID.maximumLength) bytes and must not be blank, have control or invisible characters or begin like a key"
             )
         }
         return id
@@ -108,6 +110,9 @@ package struct KeyRecord {
         return text
     }
 
+    /// Whether there is such a member, and it is not null.
+    package func has(_ name: String) -> Bool { root[name].map { $0.kind != .null } ?? false }
+
     /// Whether the member is null, which is different from missing.
     package func isNull(_ name: String) -> Bool { root[name]?.kind == .null }
 
@@ -117,7 +122,15 @@ package struct KeyRecord {
         return text
     }
 
-    func topic() throws(KeyError) -> Topic? {
+    package func flag(_ name: String) throws(KeyError) -> Bool? {
+        guard let value = root[name], value.kind != .null else { return nil }
+        guard let flag = value.bool else {
+            throw KeyError(.malformedRecord, "the record's \(name) is not true or false")
+        }
+        return flag
+    }
+
+    package func topic() throws(KeyError) -> Topic? {
         guard let text = try text("topic") else { return nil }
         guard let topic = try? Topic(text) else {
             throw KeyError(.malformedRecord, "the record's topic is not a bundle id")

@@ -54,57 +54,6 @@ public enum PushEnvironment: String, CaseIterable, Sendable {
     case development
 }
 
-/// 16 bytes by which a device withdraws its registration without its key; as text 32 lower-case hexadecimal digits.
-package struct WithdrawalCapability: Hashable, Sendable, LosslessStringConvertible {
-    package static let length = 16
-
-    package let bytes: ContiguousArray<UInt8>
-
-    /// Creates a new one.
-    package init() { bytes = Sodium.randomBytes(Self.length) }
-
-    /// Parses 32 lower-case hexadecimal digits; returns nil for anything else.
-    package init?(_ description: String) {
-        guard description.utf8.count == 2 * Self.length, let bytes = ContiguousArray(lowerCaseHex: description) else {
-            return nil
-        }
-        self.bytes = bytes
-    }
-
-    package var description: String { bytes.hex }
-
-    /// Compares in constant time.
-    package func isSame(as other: WithdrawalCapability) -> Bool { Sodium.areEqual(bytes.span, other.bytes.span) }
-}
-
-/// What a phone sends after a log-out, to end its device: it proves that it may, and needs no session.
-/// (`Docs/FormatRecords.md`, Withdrawal of a device)
-public struct DeviceWithdrawal: Hashable, Sendable {
-    package let device: String
-    package let capability: WithdrawalCapability
-
-    package init(device: String, capability: WithdrawalCapability) {
-        self.device = device
-        self.capability = capability
-    }
-
-    /// Parses `{"device","withdrawal"}`, as the phone sent it.
-    ///
-    /// - Throws: `malformedRecord`.
-    public init(json: ContiguousArray<UInt8>) throws(KeyError) {
-        let record = try KeyRecord(json)
-        guard let device = try record.deviceID(), let capability = try record.withdrawal() else {
-            throw KeyError(.malformedRecord, "a withdrawal has a device and its withdrawal")
-        }
-        self.init(device: device, capability: capability)
-    }
-
-    /// Whether this is the capability of the device's record, compared in constant time.
-    package func fits(_ capability: WithdrawalCapability?) -> Bool {
-        capability.map(self.capability.isSame(as:)) ?? false
-    }
-}
-
 extension DeviceRegistration {
     /// The maximum length of a device token in bytes.
     package static let maximumTokenLength = 100
@@ -123,7 +72,6 @@ extension DeviceRegistration {
 }
 
 extension KeyRecord {
-
     func token() throws(KeyError) -> String? {
         try text(
             "token",
@@ -136,10 +84,27 @@ extension KeyRecord {
             .flatMap(PushEnvironment.init)
     }
 
-    func withdrawal() throws(KeyError) -> WithdrawalCapability? {
-        try text("withdrawal", "\(2 * WithdrawalCapability.length) lower-case hexadecimal digits") {
-            WithdrawalCapability($0) != nil
-        }.flatMap(WithdrawalCapability.init)
+    package func updateKey() throws(KeyError) -> SigningPublicKey? {
+        try text("update_key").map(SigningPublicKey.init(text:))
+    }
+
+    func sequence() throws(KeyError) -> UInt64? {
+        let sequence = try number("sequence")
+        guard sequence.map({ 1..<DeviceEnd.sequence ~= $0 }) ?? true else {
+            throw KeyError(.malformedRecord, "the record's sequence is not a number from 1 to 2^53 - 2")
+        }
+        return sequence
+    }
+
+    func nonce() throws(KeyError) -> RecordNonce? {
+        try text("nonce", "22 characters of base64url") { RecordNonce($0) != nil }.flatMap(RecordNonce.init)
+    }
+
+    /// Whether the record ends its device.
+    func isEnd() throws(KeyError) -> Bool {
+        guard let isEnd = try flag("ended") else { return false }
+        guard isEnd else { throw KeyError(.malformedRecord, "the record's ended is not true") }
+        return true
     }
 
     func grant() throws(KeyError) -> String? {

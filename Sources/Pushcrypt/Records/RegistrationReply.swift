@@ -13,6 +13,10 @@ public struct RegistrationReply: Hashable, Sendable {
         case acknowledged(DevicePublicKey)
         /// The provider has refused the record.
         case refused(Refusal)
+        /// The provider seals no more to the device with this id.
+        case ended(String)
+        /// The provider is there: the text of the phone's hello.
+        case hello(String)
     }
 
     /// The reason for refusing a record: 1 to 64 lower-case letters, digits and hyphens.
@@ -39,6 +43,12 @@ public struct RegistrationReply: Hashable, Sendable {
         package static let malformedRecord = Refusal(unchecked: "malformed-record")
         /// The provider has this device id for another app.
         package static let topicMismatch = Refusal(unchecked: "topic-mismatch")
+        /// Without a session: the provider has no such device, or its operator has removed it.
+        public static let unknownDevice = Refusal(unchecked: "unknown-device")
+        /// The record is not signed by the device's update key, or not for this channel.
+        public static let badRecordSignature = Refusal(unchecked: "bad-record-signature")
+        /// The provider has a later record of the device; the reply says its sequence.
+        package static let staleRecord = Refusal(unchecked: "stale-record")
 
         /// The reason as programs read it.
         public let description: String
@@ -71,11 +81,17 @@ public struct RegistrationReply: Hashable, Sendable {
     /// The provider key.
     public let provider: ProviderPublicKey?
     /// The provider's current certificate; nil at epoch 0. A phone verifies it under the account's pins.
-    public let certificate: Certificate?
+    public internal(set) var certificate: Certificate?
     /// Why the reply's certificate was left out when the reply was read; nil if it was not.
     package let certificateFault: TrustError?
     /// The key with which the provider signs requests to a relay, Ed25519.
     package let pushKey: SigningPublicKey?
+    /// The key that will sign them after a time that the server has announced.
+    package var nextPushKey: SigningPublicKey?
+    /// The sequence of the provider's record; with `stale-record` alone.
+    package var sequence: UInt64?
+    /// Whether the relay has ended the grant in the record.
+    package var isGrantEnded = false
     /// The members of the record that name a key the provider never had: somebody else enrolled the device, or has
     /// replaced the provider's key. No trust changes because of it.
     public let foreign: [ForeignMember]
@@ -113,7 +129,7 @@ public struct RegistrationReply: Hashable, Sendable {
 
     /// Parses a reply. Unknown members are ignored.
     ///
-    /// - Throws: `malformedRecord` for anything but an object of version 1 with either `acknowledged` or `refused`, or
+    /// - Throws: `malformedRecord` for anything but an object of version 1 with exactly one of its outcomes, or
     ///   the error of a key in the reply.
     public init(json: ContiguousArray<UInt8>) throws(KeyError) {
         let record = try KeyRecord(json)
@@ -124,23 +140,33 @@ public struct RegistrationReply: Hashable, Sendable {
         // First what is no text of a key.
         let (foreign, providerText) = (try record.foreign(), try record.text("provider"))
         let (pushKeyText, (certificate, fault)) = (try record.text("push_key"), try record.certificate())
-        let suites = try record.suites() ?? Self.standardSuites
+        let (suites, nextText) = (try record.suites() ?? Self.standardSuites, try record.text("next_push_key"))
+        let (sequence, ended, hello) = (
+            try record.number("sequence"), try record.deviceID("ended"), try record.text("hello")
+        )
+        let isGrantEnded = try record.text("grant", "the word ended") { $0 == "ended" } != nil
         let verdict: Verdict
-        switch (try record.text("acknowledged"), try record.text("refused")) {
-        case (let key?, nil): verdict = .acknowledged(try DevicePublicKey(text: key))
-        case (nil, let reason?):
+        switch (try record.text("acknowledged"), try record.text("refused"), ended, hello) {
+        case (let key?, nil, nil, nil): verdict = .acknowledged(try DevicePublicKey(text: key))
+        case (nil, nil, let device?, nil): verdict = .ended(device)
+        case (nil, nil, nil, let text?): verdict = .hello(text)
+        case (nil, let reason?, nil, nil):
             guard let refusal = Refusal(reason) else {
                 throw KeyError(.malformedRecord, "the reply's refused is not a reason: lower-case words with hyphens")
             }
             verdict = .refused(refusal)
-        case (nil, nil), (_?, _?):
-            throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
+        default:
+            throw KeyError(
+                .malformedRecord, "the reply must have exactly one of acknowledged, refused, ended and hello")
         }
         let provider = try providerText.map(ProviderPublicKey.init(text:))
-        let pushKey = try pushKeyText.map(SigningPublicKey.init(text:))
+        let (pushKey, nextPushKey) = (
+            try pushKeyText.map(SigningPublicKey.init(text:)), try nextText.map(SigningPublicKey.init(text:))
+        )
         self.init(
             verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites, pushKey: pushKey,
             certificateFault: fault)
+        (self.sequence, self.isGrantEnded, self.nextPushKey) = (sequence, isGrantEnded, nextPushKey)
     }
 
     /// The reply as minified JSON.
@@ -151,7 +177,10 @@ public struct RegistrationReply: Hashable, Sendable {
             switch verdict {
             case .acknowledged(let key): json.string(key.description, for: "acknowledged")
             case .refused(let refusal): json.string(refusal.description, for: "refused")
+            case .ended(let device): json.string(device, for: "ended")
+            case .hello(let text): json.string(text, for: "hello")
             }
+            if let sequence { json.integer(sequence, for: "sequence") }
             if let provider { json.string(provider.description, for: "provider") }
             if let certificate { json.string(certificate.description, for: "certificate") }
             if !foreign.isEmpty {
@@ -161,6 +190,8 @@ public struct RegistrationReply: Hashable, Sendable {
                 json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
             }
             if let pushKey { json.string(pushKey.text, for: "push_key") }
+            if let nextPushKey { json.string(nextPushKey.text, for: "next_push_key") }
+            if isGrantEnded { json.string("ended", for: "grant") }
         }
         return json.bytes
     }

@@ -1,17 +1,15 @@
-/// The id by which a push replaces an earlier one on a phone: a keyed hash, so that the relay learns no names.
-/// (`Docs/FormatNotes.md`, Collapse id)
+/// The id by which a push replaces an earlier one on a phone: a hash, so that the relay learns no names. It has no secret, and
+/// stays the same whatever keys change. (`Docs/FormatNotes.md`, Collapse id)
 package enum CollapseID {
-    /// The number of bytes of the hash: 32 characters, of the 64 that APNs allows.
-    static let length = 24
-
-    /// The maximum length of a device name in bytes.
+    /// The maximum length of a device's id in bytes.
     static let maximumDeviceLength = 255
+    private static let maximumNameLength = Int(UInt16.max)
 
     /// The device that a push is for.
     package enum Device {
-        /// The name that the provider has for it, 1 to 255 bytes, which stays the same when its key changes.
+        /// The id under which the provider keeps it, 1 to 255 bytes, which stays the same when its key changes.
         case named(String)
-        /// Its key, for a provider that has no name for it.
+        /// Its key, for a provider that has no id for it.
         case key(DevicePublicKey)
     }
 
@@ -22,56 +20,61 @@ package enum CollapseID {
         /// The copies of one message.
         case message(MessageID)
     }
-}
 
-extension EnvelopeSigner {
-    /// Returns the collapse id of a push; throws `invalidRequest` for an empty name, or a device name of more than 255
-    /// bytes.
-    func collapseID(
-        for device: CollapseID.Device, _ subject: CollapseID.Subject, topic: Topic
+    /// Returns the collapse id of a push; throws `invalidRequest` for an empty or too long name.
+    static func text(
+        of provider: ProviderPublicKey, _ topic: Topic, _ device: Device, _ subject: Subject
     ) throws(SealError) -> String {
-        var message = topic.lengthPrefixed
+        var pushes = ContiguousArray<UInt8>()
         switch device {
         case .named(let name):
-            let name = ContiguousArray(name.utf8)
-            guard (1...CollapseID.maximumDeviceLength).contains(name.count) else {
-                throw SealError(
-                    .invalidRequest, "the name of a device must have 1 to \(CollapseID.maximumDeviceLength) bytes")
+            guard pushes.append(0x01, name, upTo: maximumDeviceLength) else {
+                throw SealError(.invalidRequest, "the name of a device must have 1 to \(maximumDeviceLength) bytes")
             }
-            message.append(0x01)
-            message.append(bigEndian: UInt16(name.count))
-            message.append(contentsOf: name)
         case .key(let key):
-            message.append(key.suite == .x25519 ? 0x02 : 0x04)
-            message.append(contentsOf: key.transcript)
+            pushes.append(key.suite == .x25519 ? 0x02 : 0x04)
+            pushes.append(contentsOf: key.transcript)
         }
         switch subject {
         case .named(let name):
             // With an empty name, every push to a device would replace the one before it.
-            guard !name.isEmpty else {
+            guard pushes.append(0x01, name, upTo: maximumNameLength) else {
                 throw SealError(
-                    .invalidRequest, "the collapse name is empty; leave it out to collapse only copies of one message")
+                    .invalidRequest,
+                    "the collapse name must have 1 to \(maximumNameLength) bytes; leave it out to collapse only copies of one message"
+                )
             }
-            message.append(0x01)
-            message.append(contentsOf: name.utf8)
         case .message(let id):
-            message.append(0x02)
-            message.append(contentsOf: id.bytes)
+            pushes.append(0x02)
+            pushes.append(contentsOf: id.bytes)
         }
-        return collapseID(hashing: message)
+        return hash(provider, topic, pushes)
     }
 
     /// Returns the collapse id of a push to a device without a key: copies of one message replace each other, and no
     /// other pushes do.
-    func collapseID(withoutKey message: MessageID, topic: Topic) -> String {
-        collapseID(hashing: topic.lengthPrefixed + [0x03] + message.bytes)
+    static func text(of provider: ProviderPublicKey, _ topic: Topic, withoutKey message: MessageID) -> String {
+        hash(provider, topic, [0x03] + message.bytes)
     }
 
-    private func collapseID(hashing message: ContiguousArray<UInt8>) -> String {
-        let hmac = hedged()
-        hmac.update("pushcrypt/1 collapse\0")
-        hmac.update(message.span)
-        let hash = ContiguousArray(hmac.finishPublic().prefix(CollapseID.length))
-        return Base64URL.string(hash.span)
+    private static func hash(
+        _ provider: ProviderPublicKey, _ topic: Topic, _ pushes: ContiguousArray<UInt8>
+    ) -> String {
+        var hashed = ContiguousArray("pushcrypt/1 collapse\0".utf8)
+        hashed.append(contentsOf: provider.bytes)
+        hashed.append(contentsOf: topic.lengthPrefixed)
+        hashed.append(contentsOf: pushes)
+        return Base64URL.string(SHA256.digest(hashed.span).span)
+    }
+}
+
+extension ContiguousArray<UInt8> {
+    /// Appends a type and a name with its length; returns false for one that is empty or too long.
+    fileprivate mutating func append(_ type: UInt8, _ name: String, upTo maximum: Int) -> Bool {
+        guard (1...maximum).contains(name.utf8.count) else { return false }
+        append(type)
+        append(bigEndian: UInt16(name.utf8.count))
+        append(contentsOf: name.utf8)
+        return true
     }
 }

@@ -21,8 +21,7 @@ public struct PushRequest: Hashable, Sendable {
     /// `apns-expiration`: the time until which APNs keeps the push, in seconds since 1970-01-01 UTC; 0 for a single
     /// delivery attempt.
     public let expiration: UInt64
-    /// `apns-collapse-id`: 32 characters, a keyed hash of the device and the message, which reveals neither to the
-    /// relay.
+    /// `apns-collapse-id`: 43 characters, a hash of the device and the message or its name.
     public let collapseID: String
     /// The body of the request: the JSON to send, unchanged.
     public let payload: ContiguousArray<UInt8>

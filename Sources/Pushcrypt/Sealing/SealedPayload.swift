@@ -17,10 +17,12 @@ public struct SealedPayload: Hashable, Sendable {
     public let maximumReencodedLength: Int
     /// The number of characters that `Sealer.Options.fitting` has removed from each text that it has shortened.
     public let shortened: [AlertText: Int]
+    /// `apns-expiration`, in seconds.
+    let expiration: UInt64
 
     init(
         _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, recipient: DevicePublicKey,
-        pushType: PushType, expiresAt: Timestamp, shortened: [AlertText: Int]
+        pushType: PushType, expiresAt: Timestamp, expiration: UInt64, shortened: [AlertText: Int]
     ) {
         var json = clear.prefix
         // One more for the terminating zero of the base64url text, which is removed again.
@@ -33,6 +35,7 @@ public struct SealedPayload: Hashable, Sendable {
         self.recipient = recipient
         self.pushType = pushType
         self.expiresAt = expiresAt
+        self.expiration = expiration
         self.shortened = shortened
         maximumReencodedLength = clear.length(bucket: envelope.innerLength, envelope.suite, isSentExactly: false)
     }

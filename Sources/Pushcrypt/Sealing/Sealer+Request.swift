@@ -3,18 +3,16 @@ extension Sealer {
     ///
     /// The request always has a collapse id. Without `collapseName`, it is that of the message: a retry of a message
     /// with a name replaces its first copy on the phone, and other messages are not affected. With it, a push replaces
-    /// the previous one with the same name and device. The collapse id changes with the key that signs; the receiver's
-    /// own rules then prevent a retry from being shown twice. (`Docs/FormatNotes.md`, Collapse id)
+    /// the previous one with the same name and device, also after their keys have changed. (`Docs/FormatNotes.md`, Collapse id)
     ///
     /// - Parameters:
     ///   - sealed: A payload that this sealer has sealed.
     ///   - device: The provider's name for the device, 1 to 255 bytes, so that the collapse id stays the same when the
     ///     device's key changes; nil if the provider has only the key.
-    ///   - collapseName: The name of a group of pushes that replace each other on a device; only a keyed hash of it is
-    ///     sent.
+    ///   - collapseName: The name of a group of pushes that replace each other on a device; only a hash of it is sent.
     ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
     ///   - expiration: Seconds since 1970-01-01 UTC; nil for the time until which receivers accept the message, a
-    ///     multiple of 10 minutes unless it is a VoIP push.
+    ///     multiple of 10 minutes unless it is a VoIP push, or 0 for a message that is shown now or never.
     /// - Throws: `invalidRequest` for an empty or too long name, or for a priority that APNs refuses for this push
     ///   type.
     public func request(
@@ -26,7 +24,7 @@ extension Sealer {
             collapseName.map { .named($0) } ?? .message(sealed.messageID))
         return try PushRequest(
             topic: envelopes.topic, pushType: sealed.pushType, priority: priority,
-            expiration: expiration ?? sealed.expiresAt.milliseconds / 1000, collapseID: id, payload: sealed.json)
+            expiration: expiration ?? sealed.expiration, collapseID: id, payload: sealed.json)
     }
 
     /// Creates the request for an unsealed payload, for a device without a key.
@@ -46,7 +44,7 @@ extension Sealer {
         let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length).span)
         return try PushRequest(
             topic: envelopes.topic, pushType: options.pushType, priority: priority,
-            expiration: now.adding(options.sealedTimeToLive(at: now)).milliseconds / 1000,
+            expiration: options.expiration(until: now.adding(options.sealedTimeToLive(at: now))),
             collapseID: collapseID(withoutKey: message), payload: payload)
     }
 
@@ -55,12 +53,12 @@ extension Sealer {
     package func collapseID(
         for device: CollapseID.Device, _ subject: CollapseID.Subject
     ) throws(SealError) -> String {
-        try envelopes.signer.collapseID(for: device, subject, topic: envelopes.topic)
+        try CollapseID.text(of: envelopes.signer.providerKey, envelopes.topic, device, subject)
     }
 
     /// Returns the collapse id of a push to a device without a key: copies of one message replace each other, and no
     /// other pushes do.
     package func collapseID(withoutKey message: MessageID) -> String {
-        envelopes.signer.collapseID(withoutKey: message, topic: envelopes.topic)
+        CollapseID.text(of: envelopes.signer.providerKey, envelopes.topic, withoutKey: message)
     }
 }

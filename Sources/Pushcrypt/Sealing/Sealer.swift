@@ -17,10 +17,12 @@ public struct Sealer: Sendable {
         /// A name for the message, not empty and the same in every retry, so that a phone shows the message once; nil
         /// for a separate message each time.
         public var messageName: String?
-        /// The time after sealing for which receivers show the message: 1 second to 30 days, the default.
+        /// The time after sealing for which receivers show the message: 1 second to 30 days, the default; 0 for now or
+        /// never: APNs tries once.
         ///
         /// Unless it is a VoIP push, the end becomes a multiple of 10 minutes, the next if 30 days allow it: the relay
-        /// reads `apns-expiration`. (`Docs/FormatNotes.md`, Expiration)
+        /// reads `apns-expiration`. Receivers show a message of 0 for 10 minutes, because clocks differ.
+        /// (`Docs/FormatNotes.md`, Expiration)
         public var timeToLive = Freshness.maximumTimeToLive
         /// Whether the JSON reaches Apple byte for byte, so that its own length is limited and not that of the longest
         /// re-encoding.
@@ -107,10 +109,10 @@ public struct Sealer: Sendable {
         from: CommunicationSender? = nil, to recipient: DevicePublicKey, at now: Timestamp, options: Options,
         randomness: consuming EnvelopeSealer.Randomness
     ) throws(SealError) -> SealedPayload {
-        guard (.seconds(1)...Freshness.maximumTimeToLive).contains(options.timeToLive), now <= .maximum else {
+        guard options.timeToLive <= Freshness.maximumTimeToLive, now <= .maximum else {
             throw SealError(
                 .invalidTime,
-                "the time to live must be 1 to \(Freshness.maximumTimeToLive.seconds) seconds (30 days), and the clock must be right"
+                "the time to live must be at most \(Freshness.maximumTimeToLive.seconds) seconds (30 days), and the clock must be right"
             )
         }
         // Phones would refuse the message, and say nothing. (S-10)
@@ -153,7 +155,8 @@ public struct Sealer: Sendable {
                 body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)
             return SealedPayload(
                 clear, envelope, messageID: id, recipient: recipient, pushType: options.pushType,
-                expiresAt: now.adding(timeToLive), shortened: body.shortened)
+                expiresAt: now.adding(timeToLive), expiration: options.expiration(until: now.adding(timeToLive)),
+                shortened: body.shortened)
         } catch {
             throw SealError(unusableKey: recipient.id)
         }
@@ -178,6 +181,7 @@ extension Sealer {
 extension Sealer.Options {
     /// Returns the time to live with an end that does not tell the relay when it was chosen.
     func sealedTimeToLive(at now: Timestamp) -> Interval {
+        guard !isNowOrNever else { return .seconds(Self.endUnit / 1000) }
         guard pushType != .voip else { return timeToLive }
         let now = min(now, .maximum).milliseconds
         let end = now + 1000 * min(timeToLive, Freshness.maximumTimeToLive).seconds
@@ -185,6 +189,11 @@ extension Sealer.Options {
         let rounded = life(until: (end + Self.endUnit - 1) / Self.endUnit * Self.endUnit)
         return rounded <= Freshness.maximumTimeToLive ? rounded : life(until: end / Self.endUnit * Self.endUnit)
     }
+
+    /// Returns `apns-expiration` of a message that ends then.
+    func expiration(until end: Timestamp) -> UInt64 { isNowOrNever ? 0 : end.milliseconds / 1000 }
+
+    private var isNowOrNever: Bool { timeToLive == .seconds(0) }
 
     /// Ten minutes, in milliseconds.
     static let endUnit: UInt64 = 600_000

@@ -46,11 +46,19 @@ enum Ed25519 {
     static let secretKeyLength = 64  // libsodium's form: seed || public key
     static let signatureLength = 64
 
-    /// 5L - 1 for the prime order L of the base point, little-endian: a multiple of 8 with bit 254 set and bit 255
-    /// clear, so that clamping leaves it as it is, and -1 modulo L.
-    private static let minusOne: ContiguousArray<UInt8> = [
-        0xa0, 0x23, 0xcd, 0xd0, 0x83, 0xef, 0x5b, 0xb8, 0x2f, 0x10, 0xd6, 0x2e, 0x59, 0xe1, 0x5a, 0x68,
-        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x50,
+    /// The y-coordinates of the points of order 4, 1, 2 and 8, little-endian.
+    private static let smallOrder: [ContiguousArray<UInt8>] = [
+        ContiguousArray(repeating: 0, count: 32),
+        [1] + ContiguousArray(repeating: 0, count: 31),
+        [0xec] + ContiguousArray(repeating: 0xff, count: 30) + [0x7f],
+        [
+            0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+            0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+        ],
+        [
+            0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f,
+            0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a,
+        ],
     ]
 
     /// Writes the 64-byte secret key of a seed.
@@ -80,8 +88,11 @@ enum Ed25519 {
         }
     }
 
+    /// Returns whether a signature verifies. Libraries differ on an R of small order, which under a key of mixed order
+    /// may fit. [K-9]
     static func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>, publicKey: Span<UInt8>) -> Bool {
         guard signature.count == signatureLength, publicKey.count == publicKeyLength else { return false }
+        guard !hasSmallOrder(signature.extracting(0..<publicKeyLength)) else { return false }
         _ = Sodium.started
         return unsafe signature.withBase { s, _ in
             unsafe message.withBase { m, count in
@@ -92,29 +103,18 @@ enum Ed25519 {
         }
     }
 
-    /// Returns whether a public key is canonical, on the curve and of prime order.
-    ///
-    /// libsodium 1.0.18's own check of the order accepts some points of mixed order (CVE-2025-69277), so the order is
-    /// checked again, on the Montgomery form of the point. Only functions of libsodium's minimal build are used,
-    /// because swift-sodium contains that build.
+    /// Returns whether a public key is canonical and not of small order. One that is no point of the curve verifies nothing.
+    /// [K-7]
     static func isValidPublicKey(_ point: Span<UInt8>) -> Bool {
-        guard point.count == publicKeyLength, isCanonical(point) else { return false }
-        _ = Sodium.started
-        var converted: Int32 = -1
-        // Refuses points off the curve, points of small order, and most points of mixed order.
-        let u = unsafe ContiguousArray(count: X25519.keyLength) { output in
-            converted = unsafe point.withBase { p, _ in unsafe crypto_sign_ed25519_pk_to_curve25519(output, p) }
-        }
-        return converted == 0 && hasPrimeOrder(montgomery: u.span)
+        point.count == publicKeyLength && isCanonical(point) && !hasSmallOrder(point)
     }
 
-    /// Returns whether a point, given by its u-coordinate, has order L.
-    ///
-    /// Let P = Q + T with Q of order L and T of an order that divides 8. Then [5L - 1]P = -Q, which has the
-    /// u-coordinate of P only if T is the identity.
-    static func hasPrimeOrder(montgomery u: Span<UInt8>) -> Bool {
-        guard let multiple = try? X25519.sharedSecret(scalar: minusOne.span, publicKey: u) else { return false }
-        return multiple.withSpan { Sodium.areEqual($0, u) }
+    /// Whether the y-coordinate is that of a point of small order. Points are public: the time may tell which.
+    private static func hasSmallOrder(_ point: Span<UInt8>) -> Bool {
+        smallOrder.contains { y in
+            for index in 0..<31 where point[index] != y[index] { return false }
+            return point[31] & 0x7f == y[31]
+        }
     }
 
     /// Whether the y-coordinate is below p = 2^255 - 19; bit 255 is the sign of x.

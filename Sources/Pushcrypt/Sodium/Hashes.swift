@@ -148,11 +148,6 @@ struct HMACSHA256: ~Copyable {
         withTag { Ephemeral(copying: $0) }
     }
 
-    /// Returns a tag that is stored or sent.
-    consuming func finishPublic() -> ContiguousArray<UInt8> {
-        withTag { ContiguousArray(copying: $0) }
-    }
-
     deinit {
         unsafe sodium_memzero(state, Self.memoryLength)
         unsafe PlainMemory.free(state)

@@ -146,7 +146,7 @@ package struct BatchLine {
     /// Writes the members with these names.
     package func write(_ names: [String], to json: inout JSONWriter) {
         for name in names {
-            if let value = self[name] { json.raw(value, for: name) }
+            if let value = self[name] { json.raw(value, for: name, keepingStrings: true) }
         }
     }
 

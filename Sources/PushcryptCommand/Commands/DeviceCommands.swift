@@ -11,6 +11,7 @@ extension Command {
             commands: [
                 Command("add", "register a device's public key, or a newer one", DeviceAddCommand.self),
                 .devicePair,
+                Command("accept", "answer what a phone posts without a session", DeviceAcceptCommand.self),
                 Command("list", "list the devices, one per line", DeviceListCommand.self),
                 Command("show", "show all that is known of a device", DeviceShowCommand.self),
                 Command("remove", "remove devices, and remember that they are gone", DeviceRemoveCommand.self),
@@ -31,7 +32,7 @@ struct DeviceAddCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
-                "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
+                "Also reads what a phone posts in its user's session, {\"record\", \"signature\"}: an older record than the last one is refused. Take ID and USER from the session: the 'device' of a record that is not signed is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
             ],
             more: [
                 "--reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had; the warning stale-store, that it has a certificate which this store never issued.",
@@ -103,7 +104,8 @@ struct DeviceAddCommand: CommandBody {
 
     private func add(_ id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
         let bytes = try console.read(file ?? "-", limit: DeviceInput.maximumRecord)
-        var registration = try DeviceInput.registration(bytes)
+        var (registration, signed) = try DeviceInput.record(bytes)
+        try DeviceInput.check(signed, isOf: id)
         if let topic = try topic.topic(console) {
             guard registration.topic == nil || registration.topic == topic else {
                 throw .usage("the record is for another topic than --topic", hint: "leave --topic out")
@@ -116,7 +118,7 @@ struct DeviceAddCommand: CommandBody {
         let outcome: RegistrationOutcome
         do throws(KeyStoreError) {
             outcome = try store.addDevice(
-                registration, id: id, owner: owner, replace: replaces, at: console.timestamp)
+                registration, signed: signed, id: id, owner: owner, replace: replaces, at: console.timestamp)
         } catch {
             let failure = CommandFailure(error)
             if wantsReply, let refusal = error.refusal {

@@ -8,18 +8,15 @@ struct DeviceRemoveCommand: CommandBody {
             discussion: [
                 "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
                 "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; other answers are ignored. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked forgets that grant, and keeps the device. The same file may be read again.",
-                "--withdrawal reads what a phone sends after a log-out, {\"device\",\"withdrawal\"}: it proves that the device may be removed, no matter who is logged in by now. Answer the phone with success whether the device was removed or unknown, or it asks again.",
             ],
             examples: [
                 Example("pushcrypt device remove phone1"),
                 Example("pushcrypt device remove --from-apns-410 answers.ndjson"),
-                Example("pushcrypt device remove --withdrawal - < body.json"),
             ])
     }
 
     private let ids: [String]
     private let readsAnswers: Bool
-    private let withdrawal: String?
     private let reason: String?
     private let store: StoreArguments
     private let isJSON: Bool
@@ -29,12 +26,10 @@ struct DeviceRemoveCommand: CommandBody {
             "ID", .name(.device), help: "the device; with --from-apns-410 the file of answers")
         readsAnswers = arguments.flag(
             "--from-apns-410", help: "remove devices that APNs reports as gone, from a file or standard input")
-        withdrawal = arguments.value(
-            "--withdrawal", "FILE", .input, help: "remove the device that a phone withdraws; - reads standard input")
         reason = arguments.value("--reason", "TEXT", help: "the reason, for people and logs")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
-        arguments.atMostOne(of: "--from-apns-410", "--withdrawal", "--reason")
+        arguments.atMostOne(of: "--from-apns-410", "--reason")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
@@ -43,10 +38,6 @@ struct DeviceRemoveCommand: CommandBody {
                 throw .usage("--from-apns-410 reads one file", hint: "cat joins several: cat a b | pushcrypt …")
             }
             return try removeUnregistered(file: ids.first ?? "-", console)
-        }
-        if let withdrawal {
-            guard ids.isEmpty else { throw .usage("--withdrawal names the device itself: leave ID out") }
-            return try remove(withdrawal, console)
         }
         guard !ids.isEmpty else {
             throw .usage("ID is missing", hint: "usage: pushcrypt device remove [options] ID ...")
@@ -69,22 +60,6 @@ struct DeviceRemoveCommand: CommandBody {
                 [("removed", removals.count - unknown.count), ("unknown", unknown.count)], asJSON: true)
         }
         return unknown.isEmpty ? .done : .refused
-    }
-
-    private func remove(_ file: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let text = try console.read(file, limit: DeviceInput.maximumRecord)
-        let withdrawal: DeviceWithdrawal
-        do throws(KeyError) {
-            withdrawal = try DeviceWithdrawal(json: text)
-        } catch {
-            throw CommandFailure(error, in: "the withdrawal")
-        }
-        let store = try console.open(store)
-        let wasRemoved = try withStoreErrors { () throws(KeyStoreError) in
-            try store.withdrawDevice(withdrawal, at: console.timestamp)
-        }
-        try console.report([("removed", wasRemoved ? 1 : 0), ("unknown", wasRemoved ? 0 : 1)], asJSON: isJSON)
-        return .done
     }
 
     private func removeUnregistered(file: String, _ console: Console) throws(CommandFailure) -> ExitCode {

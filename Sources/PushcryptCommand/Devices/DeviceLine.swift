@@ -4,7 +4,7 @@ internal import PushcryptKeyStore
 
 /// One line of `device import` or `device add --batch`: a phone's registration record, and the provider's name for the device.
 ///
-///     {"device","user","token","environment","record":{… a registration record …}}
+///     {"device","user","token","environment","record":{… a registration record, or a phone's post of one …}}
 ///
 /// The line's members are the provider's. The record is the phone's, and the phone may write anything: no member of it is
 /// used as the name of a device or user, or as a time here. A provider that passes records on unchecked lets no phone take
@@ -17,6 +17,8 @@ struct DeviceLine {
 
     let id: String
     let registration: DeviceRegistration
+    /// The record as the phone has signed it, if it has.
+    let signed: SignedRecord?
     let owner: DeviceOwner
 
     /// Reads the members of a line. Without `user` the device keeps its user; with null it has none.
@@ -25,7 +27,9 @@ struct DeviceLine {
             throw Self.malformed("it has no 'device', the provider's name for the device")
         }
         self.id = id
-        var registration = try Self.registration(member("record"))
+        var registration: DeviceRegistration
+        (registration, signed) = try Self.record(member("record"))
+        try DeviceInput.check(signed, isOf: id)
         try Self.address(member("token"), member("environment")).replace(in: &registration)
         self.registration = registration
         owner = try Self.owner(member("user"))
@@ -52,16 +56,14 @@ struct DeviceLine {
     }
 
     /// Reads a record, which may be an object, its text or a key alone.
-    private static func registration(_ value: JSONValue?) throws(CommandFailure) -> DeviceRegistration {
-        if let text = value?.string { return try DeviceInput.registration(ContiguousArray(text.utf8)) }
+    private static func record(
+        _ value: JSONValue?
+    ) throws(CommandFailure) -> (DeviceRegistration, SignedRecord?) {
+        if let text = value?.string { return try DeviceInput.record(ContiguousArray(text.utf8)) }
         guard let value, value.kind == .object else {
             throw malformed("it has no 'record', what the phone sent")
         }
-        do throws(KeyError) {
-            return try DeviceRegistration(KeyRecord(value))
-        } catch {
-            throw CommandFailure(error, in: DeviceInput.name)
-        }
+        return try DeviceInput.record(value.minified())
     }
 
     private static func address(
@@ -108,15 +110,36 @@ enum DeviceInput {
         bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
     }
 
-    /// Reads a registration record, or a bare `pcr1…` or `pcrx1…`.
-    static func registration(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> DeviceRegistration {
+    /// Reads a registration record, a phone's post of one, or a bare `pcr1…` or `pcrx1…`.
+    static func record(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> (DeviceRegistration, SignedRecord?) {
+        if let post = try? KeyRecord(bytes), post.has("record") { return try posted(bytes) }
         do throws(KeyError) {
-            if isRecord(bytes) { return try DeviceRegistration(json: bytes) }
+            if isRecord(bytes) { return (try DeviceRegistration(json: bytes), nil) }
             let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
-            return DeviceRegistration(publicKey: key, suites: [key.suite.rawValue], createdAt: nil)
+            return (DeviceRegistration(publicKey: key, suites: [key.suite.rawValue], createdAt: nil), nil)
         } catch {
             throw CommandFailure(error, in: name)
         }
+    }
+
+    private static func posted(
+        _ bytes: ContiguousArray<UInt8>
+    ) throws(CommandFailure) -> (DeviceRegistration, SignedRecord?) {
+        let post: PhonePost
+        do throws(KeyError) { post = try PhonePost(json: bytes, over: .session) } catch {
+            throw CommandFailure(error, in: name)
+        }
+        guard case .record(let record) = post, case .registration(let registration) = record.content else {
+            throw .refused("the phone ends its device: pushcrypt device accept takes that, without a session")
+        }
+        return (registration, record)
+    }
+
+    /// Refuses a signed record under another name than its own.
+    static func check(_ record: SignedRecord?, isOf id: String) throws(CommandFailure) {
+        guard let record, !record.device.utf8.elementsEqual(id.utf8) else { return }
+        throw CommandFailure(
+            KeyError(.malformedRecord, "the phone has signed that it is device \(quoted(record.device))"), in: name)
     }
 }
 

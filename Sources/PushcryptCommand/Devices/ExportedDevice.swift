@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 /// One line of `device export`: everything that a store knows of one device.
 ///
 ///     {"device",… the other members of a registration record …,"user","updated","epoch"}
-///     {"device","removed","reason","user","generation","suite","key_id"}
+///     {"device","removed","reason","user","topic","generation","suite","key_id","update_key","sequence","lost"}
 ///
 /// All members are the provider's, so a line is read only if the provider says that it is an export. Times are in
 /// milliseconds since 1970.
@@ -30,9 +30,15 @@ enum ExportedDevice {
                 throw KeyError(.malformedRecord, "the record has a public_key and says that the device was removed")
             }
             let reason = try record.text("reason")
-            let (user, lastKey) = (try record.text("user"), try record.lastKey())
+            let (user, topic, lastKey) = (try record.text("user"), try record.topic(), try record.lastKey())
+            let signing = RemovedDevice.Signing(
+                updateKey: try record.updateKey(), sequence: try record.number("sequence") ?? 0)
+            let isLost = try record.flag("lost") ?? false
             return try record.text("device").map {
-                .removed(RemovedDevice(id: $0, removedAt: time, reason: reason, user: user, lastKey: lastKey))
+                .removed(
+                    RemovedDevice(
+                        id: $0, removedAt: time, reason: reason, user: user, topic: topic, lastKey: lastKey,
+                        signing: signing, isLost: isLost))
             }
         }
         let registration = try DeviceRegistration(record)
@@ -69,11 +75,15 @@ enum ExportedDevice {
             json.integer(removed.removedAt.milliseconds, for: "removed")
             if let reason = removed.reason { json.string(reason, for: "reason") }
             if let user = removed.user { json.string(user, for: "user") }
+            if let topic = removed.topic { json.string(topic.bundleID, for: "topic") }
             if let key = removed.lastKey {
                 json.integer(key.generation, for: "generation")
                 json.integer(key.suite.rawValue, for: "suite")
                 json.string(key.id.description, for: "key_id")
             }
+            if let key = removed.signing.updateKey { json.string(key.text, for: "update_key") }
+            if removed.signing.sequence > 0 { json.integer(removed.signing.sequence, for: "sequence") }
+            if removed.isLost { json.bool(true, for: "lost") }
         }
         return json.bytes + [newline]
     }
@@ -86,7 +96,8 @@ extension DeviceRecord {
             deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
             createdAt: createdAt, pinnedProvider: pinnedProvider, appVersion: appVersion)
         (registration.token, registration.environment) = (token, environment)
-        (registration.withdrawal, registration.grant) = (withdrawal, grant)
+        (registration.updateKey, registration.grant) = (updateKey, grant)
+        registration.sequence = sequence == 0 ? nil : sequence
         return registration
     }
 }

@@ -64,7 +64,8 @@ private final class RegistrationWorker: LineWorker {
             let due = lines.indices.filter { lines[$0].registration != nil }
             let devices = due.compactMap { lines[$0].registration }
             let refusals = try withStoreErrors { () throws(KeyStoreError) in
-                try store.addDevices(devices.map { ($0.id, $0.registration, $0.owner) }, at: console.timestamp)
+                try store.addDevices(
+                    devices.map { ($0.id, $0.registration, $0.signed, $0.owner) }, at: console.timestamp)
             }
             // Read now: a key that was replaced before the devices were stored must not be sent.
             let replies = try RegistrationReplies(of: store)

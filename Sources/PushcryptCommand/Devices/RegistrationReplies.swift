@@ -42,7 +42,11 @@ struct RegistrationReplies {
     func reply(
         to registration: DeviceRegistration, of id: String, refused refusal: RegistrationReply.Refusal
     ) throws(CommandFailure) -> RegistrationReply {
-        RegistrationReply(.refused(refusal), certificate: try provider(for: registration, id)?.certificate)
+        var reply = RegistrationReply(.refused(refusal), certificate: try provider(for: registration, id)?.certificate)
+        if refusal == .staleRecord {
+            reply.sequence = try withStoreErrors { () throws(KeyStoreError) in try store.sequence(of: id) }
+        }
+        return reply
     }
 
     private func provider(

@@ -216,6 +216,19 @@ extension Explanation {
                 "Send the phone the refusal (--reply): it enrols again. For a device set up again, the operator uses --replace."
         ),
         Explanation(
+            KeyStoreError.Code.badRecordSignature, .store,
+            summary: "the device's update key has not signed this record, or not for this app and channel",
+            cause:
+                "Somebody else made it, the phone was set up again, or its first record came from a list, without an update key.",
+            fix:
+                "Send the phone the refusal: its app asks the user to pair again. In a session ('device add --user') it brings its update key."
+        ),
+        Explanation(
+            KeyStoreError.Code.staleRecord, .store,
+            summary: "the store has a later record of the device",
+            cause: "The record came twice or late, was replayed, or is from a phone that was restored from a backup.",
+            fix: "Send the phone the refusal (--reply), which says the later sequence: it sends its record again."),
+        Explanation(
             KeyStoreError.Code.topicMismatch, .store,
             summary: "the same key or device is held for another app",
             cause: "It was used with another bundle id, such as the extension's or the test build's.",

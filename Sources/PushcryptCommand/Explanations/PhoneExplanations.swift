@@ -238,6 +238,14 @@ extension Explanation {
             fix: "Make a push key: pushcrypt key new push. Phones learn it at their next launches.",
             shown: "Nothing: the server cannot push."),
         Explanation(
+            EnrolmentPlan.Notice.pairAgain, .enrolment,
+            summary: "the server knows this phone no more",
+            cause:
+                "Its operator has removed the phone, its store was lost, or it has another phone's update key under this id.",
+            fix:
+                "Ask the user to scan another code of the server, or to log in again. The phone goes on sending its record.",
+            shown: "Nothing, once the server does not push."),
+        Explanation(
             EnrolmentPlan.Notice.alertsOff, .enrolment,
             summary: "the user does not let the app show alerts",
             fix: "Say in the app what is missed. The registration stays.",

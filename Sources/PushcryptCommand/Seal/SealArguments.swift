@@ -118,8 +118,8 @@ struct MessageArguments: Sendable {
             "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
             help: "alert, background or voip; default alert")
         timeToLive = arguments.seconds(
-            "--ttl", "TIME", 1...Int(Freshness.maximumTimeToLive.seconds),
-            help: "how long the message may be shown, and up to ten minutes more; default the store's, or 30d")
+            "--ttl", "TIME", 0...Int(Freshness.maximumTimeToLive.seconds),
+            help: "how long it may be shown, and up to 10m more; 0: now or never; default the store's, or 30d")
         name = arguments.value(
             "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
         arguments.group("what", isAdvanced: true)

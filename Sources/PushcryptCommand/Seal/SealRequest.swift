@@ -137,7 +137,7 @@ extension SealRequest {
 
     /// Reads whole seconds, or text with a unit; the sealer refuses values out of range.
     private static func interval(_ time: JSONValue) throws(LineFailure) -> Interval {
-        if let seconds = time.wholeNumber { return .seconds(UInt64(clamping: seconds)) }
+        if let seconds = time.wholeNumber.flatMap(UInt64.init(exactly:)) { return .seconds(seconds) }
         guard let text = time.string, let seconds = parseDuration(text, in: 0...Int.max) else {
             throw LineFailure(.malformedLine, "ttl must be whole seconds, or a text with a unit such as \"30d\"")
         }

@@ -103,13 +103,11 @@ extension Console {
 
     /// Creates the database of the extension beside the store's, unless it exists.
     ///
-    /// The floor of its replay guard is the current time minus the clock tolerance: a phone whose clock is ahead of its provider's must not
-    /// treat its first notifications as old ones. Only for the first key of a store; a guard that is missing later is
-    /// created by the next message, with a floor close to the current time.
+    /// A phone whose clock is ahead of its provider's must not treat its first notifications as old ones.
     func createExtensionDatabase(of store: StoreArguments) throws(CommandFailure) {
         let path = try path(of: store)
         do throws(KeyStoreError) {
-            _ = try ExtensionDatabase.create(in: path, floor: timestamp.subtracting(Freshness.clockTolerance))
+            _ = try ExtensionDatabase.create(in: path, floor: timestamp.subtracting(ReplayRules.firstFloorAge))
         } catch {
             guard error.code == .storeExists else { throw CommandFailure(error) }
         }

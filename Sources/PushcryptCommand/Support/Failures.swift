@@ -83,7 +83,7 @@ extension CommandFailure {
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
             case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken,
-                .suiteDowngrade,
+                .suiteDowngrade, .badRecordSignature, .staleRecord,
                 .futureTime, .keyIDTaken, .unknownDevice, .removedDevice, .malformedCertificate, .weakKey,
                 .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest, .epochsExhausted:
                 .refused

@@ -73,14 +73,14 @@ extension LintFindings {
             add(
                 .error, .wrongCollapseID, at: "apns-collapse-id",
                 "has \(id.utf8.count) bytes, and Apple accepts 1 to \(Self.longestCollapseID)",
-                fix: "use a keyed hash of it, as the requests of 'pushcrypt seal' do")
+                fix: "use a keyed hash of it, or the requests of 'pushcrypt seal'")
             return
         }
         if !CollapseIDShape(id).isOpaque {
             add(
                 .warning, .readableCollapseID, at: "apns-collapse-id",
                 "does not look like a keyed hash, so the relay may learn what the message is about",
-                fix: "use a keyed hash of it, as the requests of 'pushcrypt seal' do")
+                fix: "use a keyed hash of it, or the requests of 'pushcrypt seal'")
         }
     }
 

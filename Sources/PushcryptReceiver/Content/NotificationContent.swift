@@ -28,6 +28,12 @@ public struct NotificationContent: Hashable, Sendable {
         /// A sound that also plays when the phone is silenced, which needs Apple's permission: a file of the app, or
         /// the system's sound; the volume is from 0 to 1.
         case critical(name: String?, volume: Double)
+
+        /// The same sound, for a phone that is not silenced: what nobody has signed must not ring another. (N-4)
+        package var uncritical: Sound {
+            guard case .critical(let name, _) = self else { return self }
+            return name.map(Sound.named) ?? .standard
+        }
     }
 
     /// How urgently the system presents a notification.

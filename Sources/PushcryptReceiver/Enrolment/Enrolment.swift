@@ -77,13 +77,13 @@ package struct EnrolmentPolicy: Hashable, Sendable {
 ///         var work = try enrolment.begin(plan, at: now)
 ///         save(work.state)                                     // before anything is sent
 ///         if let request = work.request {
-///             let reply = try RegistrationReply(json: post(request.record.json))
+///             let reply = try RegistrationReply(json: post(request.signed.body))
 ///             let result = try enrolment.handle(reply, to: request, state: &work.state, at: now)
 ///             save(work.state)
 ///         }
-///         for withdrawal in work.state.withdrawals {
-///             post(withdrawal.json)
-///             work.state.removeWithdrawal(of: withdrawal.device)
+///         for end in work.state.ends {
+///             post(end.record.body)
+///             work.state.removeEnd(of: end.device)
 ///             save(work.state)
 ///         }
 ///     case .later(let obstacle), .blocked(let obstacle): log(obstacle)
@@ -182,7 +182,7 @@ package struct Enrolment<Store: DeviceKeyStore>: Sendable {
         _ state: EnrolmentState, _ circumstances: EnrolmentCircumstances, _ now: Timestamp
     ) throws(KeyStoreError) -> EnrolmentPlan {
         var plan = EnrolmentPlan(state, circumstances)
-        plan.steps = state.withdrawals.map { .withdraw(device: $0.device) }
+        plan.steps = state.ends.map { .end(device: $0.device) }
         plan.noticeAlerts()
 
         try plan.pin(firstTrust, insteadOf: trust(), replied: repliedKeys())
@@ -193,7 +193,7 @@ package struct Enrolment<Store: DeviceKeyStore>: Sendable {
             return plan
         }
         if let acknowledged = account?.acknowledged {
-            if key.state == .pending && key.publicKey == acknowledged.report.publicKey {
+            if acknowledged.at != nil, key.state == .pending, key.publicKey == acknowledged.report.publicKey {
                 plan.steps.append(.confirm(key.keyID))
             }
             let mayTryPostQuantum = account?.mayTryPostQuantum(at: now) ?? true
@@ -235,8 +235,8 @@ package struct Enrolment<Store: DeviceKeyStore>: Sendable {
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
         if present.alertsAreShown != last.alertsAreShown { reasons.append(.alertsChanged) }
         // A clock that was set back does not tell how long ago it was.
-        if now < acknowledged.at || acknowledged.at.adding(policy.repeatAfter) <= now {
-            reasons.append(.timePassed)
+        guard let at = acknowledged.at, at <= now, now < at.adding(policy.repeatAfter) else {
+            return reasons + [.timePassed]
         }
         return reasons
     }
@@ -254,8 +254,11 @@ package struct Enrolment<Store: DeviceKeyStore>: Sendable {
         try store.deviceKeys().filter { $0.name.utf8.elementsEqual(account.utf8) }
     }
 
+    /// Returns the key that the account registers; nil if it has none.
+    package func currentKey() throws(KeyStoreError) -> DeviceKeyRecord? { try deviceKeys().current }
+
     /// Returns what the account trusts now.
-    func trust() throws(KeyStoreError) -> ProviderTrust {
+    package func trust() throws(KeyStoreError) -> ProviderTrust {
         do throws(KeyStoreError) {
             return try store.trust(for: topic, account: account)
         } catch {

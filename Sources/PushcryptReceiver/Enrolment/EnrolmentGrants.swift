@@ -101,6 +101,12 @@ extension EnrolmentState {
         accounts[index].grants.removeAll { $0.pushKey != pushKey }
     }
 
+    /// Forgets a grant that the relay has ended, so that another is fetched.
+    mutating func removeGrant(_ text: String, of name: String) {
+        guard let index = index(of: name) else { return }
+        accounts[index].grants.removeAll { $0.text == text }
+    }
+
     /// Lets grants end.
     mutating func end(_ grants: some Sequence<Grant>) {
         guard let ended = relay?.ended else { return }

@@ -17,9 +17,9 @@ package struct EnrolmentPlan: Sendable, CustomStringConvertible {
     package enum Step: Hashable, Sendable {
         /// Delete the keys and pins left by an earlier installation of the app.
         case purgeLeftovers
-        /// Tell the provider to forget a device: one that was logged out, or one under an id that this installation no
+        /// Tell the provider that a device has ended: one that was logged out, or one under an id that this installation no
         /// longer uses.
-        case withdraw(device: String)
+        case end(device: String)
         /// Pin these built-in provider keys, with their certificates, and no others.
         case pin([KeyID])
         /// Activate the pending key, which the provider has already acknowledged.
@@ -73,6 +73,8 @@ package struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// The state was damaged: every account registers under a new device id, and the provider may push to the old
         /// one until APNs refuses its token.
         case stateDamaged = "damaged-enrolment"
+        /// The provider has no such device, or its record is not this phone's: pair or log in again.
+        case pairAgain = "pair-again"
         /// The server uses no relay, and the app gives its token to its relay alone: the server cannot push.
         case noPushKey = "no-push-key"
 
@@ -117,7 +119,7 @@ extension EnrolmentPlan.Step: CustomStringConvertible {
     package var description: String {
         switch self {
         case .purgeLeftovers: "purge-leftovers"
-        case .withdraw(let device): "withdraw(\(device))"
+        case .end(let device): "end(\(device))"
         case .pin(let keys): "pin(\(keys.map(\.description).joined(separator: ", ")))"
         case .confirm(let key): "confirm(\(key))"
         case .register: "register"

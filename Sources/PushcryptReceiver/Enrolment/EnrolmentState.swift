@@ -1,7 +1,8 @@
-internal import Pushcrypt
+package import Pushcrypt
+internal import PushcryptKeyStore
 
-/// An installation's record of its registrations; it holds no key and no push token. Someone who has it can only make the
-/// provider forget the devices. A relay's grants in it are useless without the server's push key.
+/// An installation's record of its registrations; it holds no key and no push token. Someone who has it can only deliver the
+/// ends of devices that have logged out. A relay's grants in it are useless without the server's push key.
 ///
 /// The app keeps it as a file in its own container, which is deleted with the app while the Keychain stays: a device
 /// key without this file was left by an earlier installation. Exclude the file from backups, protect it with
@@ -24,7 +25,8 @@ package struct EnrolmentState: Hashable, Sendable {
     /// A report that the provider has acknowledged.
     struct Acknowledgement: Hashable, Sendable {
         var report: Report
-        var at: Timestamp
+        /// When; nil if the provider has refused a later record, and may have nothing of the account any more.
+        var at: Timestamp?
     }
 
     /// One account's registration.
@@ -32,8 +34,12 @@ package struct EnrolmentState: Hashable, Sendable {
         let name: String
         /// The id under which the provider stores this account of this installation.
         let device: String
-        /// What lets the provider forget the device without a log-in.
-        let withdrawal: WithdrawalCapability
+        /// The sequence of the last record.
+        var sequence: UInt64 = 0
+        /// Where the account's posts go, if it was paired by a code; nil if they go over the app's channel.
+        var address: String?
+        /// When a refusal last made the account's next key.
+        var keyMadeAt: Timestamp?
         var acknowledged: Acknowledgement?
         /// Whether the last reply permits a key of suite 2, or the account had one under an earlier id.
         var permitsPostQuantum = false
@@ -63,39 +69,79 @@ package struct EnrolmentState: Hashable, Sendable {
         var refusedAt: Timestamp?
     }
 
-    /// The maximum number of pending withdrawals.
-    static let maximumWithdrawals = 64
+    /// The maximum number of ends that wait.
+    static let maximumEnds = 64
 
     var accounts: [Account] = []
     var changedOver: [ChangedOver] = []
     var relay: Relay?
 
-    /// A device that the provider should forget.
-    package struct Withdrawal: Hashable, Sendable {
-        /// The id of the device.
-        package let device: String
-        let capability: WithdrawalCapability
+    /// The end of a device, signed when its account logged out, which the provider has to hear of. [D-54]
+    package struct End: Hashable, Sendable {
         /// The account that it was.
         package let account: String
+        /// The end, which names the device and the provider key.
+        package let record: SignedRecord
+        /// Where to post it; nil for the app's channel.
+        package let address: String?
 
-        /// What the provider needs to know, as minified JSON. It proves that the device may be forgotten, no matter who is logged in
-        /// by now. (`Docs/FormatRecords.md`, Withdrawal of a device)
-        package var json: ContiguousArray<UInt8> {
-            var json = JSONWriter()
-            json.object(write)
-            return json.bytes
-        }
+        /// The id of the device.
+        package var device: String { record.device }
     }
 
-    /// What the app has to tell the provider, oldest first; it then calls `removeWithdrawal(of:)`.
-    package internal(set) var withdrawals: [Withdrawal] = []
+    /// What the app has to tell providers, oldest first; it then calls `removeEnd(of:)`.
+    package internal(set) var ends: [End] = []
 
     /// Creates an empty state; for an app that has used its key store without enrolment before, and wants to keep those
     /// keys.
     package init() {}
 
-    /// Records that the provider has forgotten a device.
-    package mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0.device == device } }
+    /// Records that the provider knows of an end.
+    package mutating func removeEnd(of device: String) { ends.removeAll { $0.device == device } }
+
+    /// Makes an address the one that all of an account's posts go to: the account was paired. A record follows, because the server
+    /// stores nothing of a request that comes again. [P-6]
+    package mutating func setAddress(_ address: String, of name: String) {
+        guard let index = index(of: name) else { return }
+        accounts[index].address = address
+        forgetAcknowledgement(of: name)
+    }
+
+    /// The address of a paired account.
+    package func address(of name: String) -> String? { account(name)?.address }
+
+    /// Draws the sequence of an account's next record: above the last one, and by the clock above that of a copy of the state. [D-50]
+    mutating func nextSequence(of name: String, at now: Timestamp) -> UInt64 {
+        guard let index = index(of: name) else { return 1 }
+        let clock = now <= .latestOfAClock ? now.milliseconds : 0
+        accounts[index].sequence = min(max(accounts[index].sequence + 1, clock), DeviceEnd.sequence - 1)
+        return accounts[index].sequence
+    }
+
+    /// Takes the sequence of the provider's record, so that the next one is later; a foreign one cannot use them up. [D-51]
+    mutating func raiseSequence(to told: UInt64, of name: String) {
+        guard let index = index(of: name) else { return }
+        let own = accounts[index].sequence
+        accounts[index].sequence = max(own, min(told, own + 1 << 40))
+    }
+
+    /// Records that the provider may have nothing of an account. That it has changed over stays known. [D-25] [D-53]
+    mutating func forgetAcknowledgement(of name: String) {
+        guard let index = index(of: name) else { return }
+        accounts[index].acknowledged?.at = nil
+    }
+
+    /// Whether a refusal may make another key, at most one a day. [D-52]
+    func mayMakeKey(of name: String, at now: Timestamp) -> Bool {
+        guard let last = account(name)?.keyMadeAt else { return true }
+        return now < last || last.adding(.days(1)) <= now
+    }
+
+    /// Notes that a refusal has made an account's next key.
+    mutating func noteKeyMade(of name: String, at now: Timestamp) {
+        guard let index = index(of: name) else { return }
+        accounts[index].keyMadeAt = now
+    }
 
     // MARK: Accounts
 
@@ -111,7 +157,7 @@ package struct EnrolmentState: Hashable, Sendable {
         if let account = account(name) { return account }
         // 16 random bytes: no other installation has the same.
         let device = Sodium.randomBytes(16).hex
-        var account = Account(name: name, device: device, withdrawal: WithdrawalCapability())
+        var account = Account(name: name, device: device)
         if let index = changedOver.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
             account.permitsPostQuantum = true
             account.postQuantumRefusedAt = changedOver.remove(at: index).refusedAt
@@ -136,9 +182,9 @@ package struct EnrolmentState: Hashable, Sendable {
     /// Removes an account.
     ///
     /// - Parameters:
-    ///   - withdrawing: Whether the provider should forget the device too; false if another phone may still use its id.
+    ///   - end: What the provider should hear of; nil if another phone may still use the id.
     ///   - changesOver: Whether the account begins again with a key of suite 2; nil for a log-out.
-    mutating func remove(_ name: String, withdrawing: Bool, changesOver: Bool? = nil) {
+    mutating func remove(_ name: String, end record: SignedRecord?, changesOver: Bool? = nil) {
         if changesOver == nil { changedOver.removeAll { $0.name.utf8.elementsEqual(name.utf8) } }
         guard let index = index(of: name) else { return }
         let account = accounts.remove(at: index)
@@ -148,9 +194,13 @@ package struct EnrolmentState: Hashable, Sendable {
                 ChangedOver(name: name, refusedAt: account.hasChangedOver ? nil : account.postQuantumRefusedAt))
         }
         end(account.grants)
-        guard withdrawing else { return }
-        withdrawals.append(Withdrawal(device: account.device, capability: account.withdrawal, account: account.name))
-        withdrawals.removeFirst(max(0, withdrawals.count - Self.maximumWithdrawals))
+        if let record { add(record, of: name, at: account.address) }
+    }
+
+    /// Adds the end of a device, which the provider has to hear of.
+    mutating func add(_ end: SignedRecord, of name: String, at address: String?) {
+        ends.append(End(account: name, record: end, address: address))
+        ends.removeFirst(max(0, ends.count - Self.maximumEnds))
     }
 }
 
@@ -200,12 +250,12 @@ package struct EnrolmentStateError: CodedError {
 // One object:
 //
 //     {"version":1,
-//      "accounts":[{"name":"…","device":"32 hex digits","withdrawal":"32 hex digits",
+//      "accounts":[{"name":"…","device":"32 hex digits","sequence":…,"address":"…","key_made":…,
 //                   "post_quantum":true,"post_quantum_refused":…,
 //                   "acknowledged":{"public_key":"pcr1…","provider":"pcs1…","app_version":"…","token":"32 hex digits",
 //                                   "environment":"…","grant":"32 hex digits","alerts":true,"at":…},
 //                   "push_key":"…","grants":[GRANT]}],
-//      "withdrawals":[{"account":"…","device":"32 hex digits","withdrawal":"32 hex digits"}],
+//      "ends":[{"account":"…","post":{"record":"…","signature":"…"},"address":"…"}],
 //      "relay":{"origin":"…","ends_all":false,"ended":[GRANT]},
 //      "changed_over":[{"name":"…","refused":…}]}
 //
@@ -218,8 +268,7 @@ extension EnrolmentState {
         guard let root = try? JSONDocument(parsing: json).root, let version = root["version"]?.integer, version >= 1
         else { throw .damaged }
         guard version == Self.version else { throw .newer }
-        guard let accounts = root["accounts"], accounts.kind == .array, let withdrawals = root["withdrawals"],
-            withdrawals.kind == .array
+        guard let accounts = root["accounts"], accounts.kind == .array, let ends = root["ends"], ends.kind == .array
         else { throw .damaged }
         self.init()
         for value in accounts.elements {
@@ -227,11 +276,12 @@ extension EnrolmentState {
             guard self.account(account.name) == nil else { throw .damaged }
             self.accounts.append(account)
         }
-        for value in withdrawals.elements {
-            guard let device = value["device"]?.string, let account = value["account"]?.string,
-                let capability = value["withdrawal"]?.string.flatMap(WithdrawalCapability.init)
+        for value in ends.elements {
+            guard let account = value["account"]?.string, let post = value["post"],
+                case .record(let record)? = try? PhonePost(json: post.minified(), over: .open),
+                case .end = record.content
             else { throw .damaged }
-            self.withdrawals.append(Withdrawal(device: device, capability: capability, account: account))
+            self.ends.append(End(account: account, record: record, address: try value.read("address") { $0 }))
         }
         if let relay = root["relay"] { self.relay = try Relay(relay) }
         guard let changedOver = root["changed_over"] else { return }
@@ -248,11 +298,12 @@ extension EnrolmentState {
         json.object { json in
             json.integer(Self.version, for: "version")
             json.array(for: "accounts") { json in for account in accounts { account.write(to: &json) } }
-            json.array(for: "withdrawals") { json in
-                for withdrawal in withdrawals {
+            json.array(for: "ends") { json in
+                for end in ends {
                     json.object { json in
-                        json.string(withdrawal.account, for: "account")
-                        withdrawal.write(to: &json)
+                        json.string(end.account, for: "account")
+                        json.raw(end.record.body, for: "post")
+                        if let address = end.address { json.string(address, for: "address") }
                     }
                 }
             }
@@ -271,19 +322,13 @@ extension EnrolmentState {
     }
 }
 
-extension EnrolmentState.Withdrawal {
-    fileprivate func write(to json: inout JSONWriter) {
-        json.string(device, for: "device")
-        json.string(capability.description, for: "withdrawal")
-    }
-}
-
 extension EnrolmentState.Account {
     fileprivate init(_ value: JSONValue) throws(EnrolmentStateError) {
         guard let name = value["name"]?.string, let device = value["device"]?.string,
-            let withdrawal = value["withdrawal"]?.string.flatMap(WithdrawalCapability.init)
+            let sequence = value["sequence"]?.integer.flatMap(UInt64.init(exactly:)), sequence < DeviceEnd.sequence
         else { throw .damaged }
-        self.init(name: name, device: device, withdrawal: withdrawal)
+        self.init(name: name, device: device, sequence: sequence)
+        (address, keyMadeAt) = (try value.read("address") { $0 }, try value.time("key_made"))
         if let value = value["acknowledged"] { acknowledged = try EnrolmentState.Acknowledgement(value) }
         if let value = value["post_quantum"] {
             guard let isPermitted = value.bool else { throw .damaged }
@@ -298,7 +343,9 @@ extension EnrolmentState.Account {
         json.object { json in
             json.string(name, for: "name")
             json.string(device, for: "device")
-            json.string(withdrawal.description, for: "withdrawal")
+            json.integer(sequence, for: "sequence")
+            if let address { json.string(address, for: "address") }
+            if let keyMadeAt { json.integer(keyMadeAt.milliseconds, for: "key_made") }
             if permitsPostQuantum { json.bool(true, for: "post_quantum") }
             if let postQuantumRefusedAt { json.integer(postQuantumRefusedAt.milliseconds, for: "post_quantum_refused") }
             if let pushKey { json.string(pushKey.text, for: "push_key") }
@@ -313,7 +360,7 @@ extension EnrolmentState.Account {
                 if let environment = report.environment { json.string(environment.rawValue, for: "environment") }
                 if let grant = report.grant { json.string(grant, for: "grant") }
                 json.bool(report.alertsAreShown, for: "alerts")
-                json.integer(acknowledged.at.milliseconds, for: "at")
+                if let at = acknowledged.at { json.integer(at.milliseconds, for: "at") }
             }
         }
     }
@@ -322,7 +369,7 @@ extension EnrolmentState.Account {
 extension EnrolmentState.Acknowledgement {
     fileprivate init(_ value: JSONValue) throws(EnrolmentStateError) {
         guard let publicKey = value["public_key"]?.string.flatMap(DevicePublicKey.init),
-            let alertsAreShown = value["alerts"]?.bool, let at = value["at"]?.integer.flatMap(UInt64.init(exactly:))
+            let alertsAreShown = value["alerts"]?.bool
         else { throw .damaged }
         report = EnrolmentState.Report(
             publicKey: publicKey, provider: try value.read("provider", ProviderPublicKey.init),
@@ -330,7 +377,7 @@ extension EnrolmentState.Acknowledgement {
             environment: try value.read("environment", PushEnvironment.init(rawValue:)),
             grant: try value.read("grant") { $0 },
             alertsAreShown: alertsAreShown)
-        self.at = Timestamp(milliseconds: at)
+        at = try value.time("at")
     }
 }
 

@@ -109,7 +109,7 @@ public struct Delivery: Sendable {
     package init(fallback reason: Reason, for push: IncomingPush?, texts: FallbackTexts = .standard) {
         var content = NotificationContent()
         content.title = texts.title(insteadOf: push?.clear.title ?? "")
-        content.sound = push?.clear.sound
+        content.sound = push?.clear.sound?.uncritical
         if reason.code == OpenError.Code.notEncrypted.description {
             content.body = texts.notEncrypted
         } else {
@@ -118,8 +118,12 @@ public struct Delivery: Sendable {
         self.init(.fallback(reason), nil, content)
     }
 
-    /// Creates the delivery of a push as it came.
-    package init(passing push: IncomingPush) { self.init(.passed, nil, push.clear) }
+    /// Creates the delivery of a push as it came, but for a critical sound.
+    package init(passing push: IncomingPush) {
+        var content = push.clear
+        content.sound = content.sound?.uncritical
+        self.init(.passed, nil, content)
+    }
 
     /// The delivery that shows nothing.
     static let suppressed = Delivery(.suppressed, nil, NotificationContent(), isHidden: true)

@@ -52,10 +52,7 @@ extension String {
     fileprivate func line(_ length: Int) -> String {
         var line = UnicodeScalarView()
         for scalar in withoutInvisible.unicodeScalars.prefix(length) {
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: line.append(" ")
-            default: line.append(scalar)
-            }
+            line.append(scalar.isControl || "\u{2028}\u{2029}".unicodeScalars.contains(scalar) ? " " : scalar)
         }
         return String(line)
     }

@@ -64,7 +64,9 @@ final class AccountRegistrations: @unchecked Sendable {
                 // First, so that nothing opens any more.
                 var problem = handle(.logOut(account: account))
                 var directory: URL?
-                do { directory = try settings.directory() } catch { problem = problem ?? Self.notConfigured(error) }
+                do { directory = try settings.directory() } catch {
+                    problem = problem ?? LogOutProblem(Self.obstacle(error))
+                }
                 AccountTraces(of: account, in: directory, settings.senders).remove()
                 if let problem { continuation.resume(throwing: problem) } else { continuation.resume() }
             }
@@ -136,6 +138,12 @@ final class AccountRegistrations: @unchecked Sendable {
                 }
             case .finish(let account, let outcome):
                 finish(account, unsaved.map { outcome.ending(.later(Self.inputOutput($0))) } ?? outcome)
+            case .removeKeys(let account):
+                do {
+                    try settings.store().removeAccount(account)
+                } catch {
+                    problem = problem ?? LogOutProblem(Self.obstacle(error))
+                }
             case .failLogOut(let obstacle): problem = LogOutProblem(obstacle)
             }
         }
@@ -180,14 +188,14 @@ final class AccountRegistrations: @unchecked Sendable {
         for update in ended { update.end(outcome) }
     }
 
-    private static func notConfigured(_ error: any Error) -> LogOutProblem {
-        LogOutProblem(EnrolmentObstacle(code: "not-configured", description: ServiceFiles.text(for: error)))
+    private static func obstacle(_ error: any Error) -> EnrolmentObstacle {
+        let code = (error as? KeyStoreError)?.code.description ?? "not-configured"
+        return EnrolmentObstacle(code: code, description: ServiceFiles.text(for: error))
     }
 
     /// Nothing can be read, and nothing on the disk has changed.
     private func fail(_ event: RegistrationMachine.Event, _ error: any Error) -> LogOutProblem {
-        let code = (error as? KeyStoreError)?.code.description ?? "not-configured"
-        let obstacle = EnrolmentObstacle(code: code, description: ServiceFiles.text(for: error))
+        let obstacle = Self.obstacle(error)
         switch event {
         case .update(let account, _), .pair(let account, _, _):
             finish(account, PushAccounts.Outcome(.blocked(obstacle)))

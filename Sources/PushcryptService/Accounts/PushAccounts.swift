@@ -67,8 +67,8 @@ public actor PushAccounts {
     /// Pairs an account with the server that shows a code, which needs no accounts. Call it when the user has seen the code's
     /// ``Pushcrypt/PairingCode/host`` and agreed: a code from a stranger pairs the phone with the stranger's server.
     ///
-    /// The phone posts its record to the code's address, trusts the provider key of the code and no other, and then posts it again
-    /// with a grant of the relay. From then on the account is registered by `update`, over the channel.
+    /// The phone posts its record to the code's address, trusts the provider key of the code and no other, and then posts it there
+    /// again with a grant of the relay. From then on `update` and `logOut` post there, too: the channel is not used.
     ///
     /// - Parameters:
     ///   - code: The code, which is for one phone, and for 10 minutes.
@@ -132,7 +132,8 @@ public actor PushAccounts {
         public internal(set) var status: Status
         /// What the app should hear of, as codes that `pushcrypt explain` explains: `alerts-off`, `provider-replaced`,
         /// `damaged-enrolment`, `foreign-provider`; `certificate-conflict`: the provider key may be stolen; `no-push-key`: the server
-        /// uses no relay, and the app does.
+        /// uses no relay, and the app does; `pair-again`: the server knows this phone no more, and only another pairing, or another
+        /// log-in, brings it back.
         public internal(set) var notices: Set<String> = []
         private var steps: [String] = []
 

@@ -6,7 +6,7 @@ public import Foundation
 ///         func send(_ request: RegistrationRequest) async throws -> Data {
 ///             switch request.kind {
 ///             case .register(let account): try await server.post("push/device", request.body, as: account)
-///             case .withdraw: try await server.post("push/withdrawal", request.body)
+///             case .end: try await server.post("push/end", request.body)
 ///             }
 ///         }
 ///     }
@@ -17,24 +17,24 @@ public protocol RegistrationChannel: Sendable {
     func send(_ request: RegistrationRequest) async throws -> Data
 }
 
-/// What an app sends to its server.
+/// What an app sends to its server. What a paired account has to say goes to the address of its code, without the app.
 public struct RegistrationRequest: Hashable, Sendable {
     /// What the request is about.
     public enum Kind: Hashable, Sendable {
         /// The account's key on this phone. The app sends it in the session of this account, and throws if there is none: in
         /// another user's session it would register the account's key for that user.
-        /// The answer is what `pushcrypt device add ID record.json --user USER --reply` prints.
+        /// The answer is what `pushcrypt device add ID post.json --user USER --reply` prints.
         case register(account: String)
-        /// A device to forget. It needs no session, because the body proves that it may be forgotten: its user has logged out.
-        /// The answer may be empty. (`pushcrypt device remove --withdrawal -`)
+        /// The end of a device, whose user has logged out. It needs no session, because the device has signed it.
+        /// The answer is what `pushcrypt device accept` prints.
         ///
         /// In an app for several servers `account` says which of them has the device.
-        case withdraw(account: String)
+        case end(account: String)
     }
 
     /// What the request is about.
     public let kind: Kind
-    /// The request as JSON.
+    /// The request as JSON: a signed record.
     public let body: Data
 
     init(_ kind: Kind, _ json: ContiguousArray<UInt8>) {

@@ -7,8 +7,8 @@ internal import PushcryptReceiver
 /// It holds only what is under way in this process; everything else is in the saved state and the key store, which are given
 /// with each event as they are then. So a late event never writes back an older state.
 ///
-/// For any events in any order: of each account at most one registration is under way, of all at most one withdrawal and one
-/// request to the relay. A device is withdrawn only when no registration of it is under way, so that the two cannot overtake each
+/// For any events in any order: of each account at most one registration is under way, of all at most one end and one
+/// request to the relay. A device is ended only when no registration of it is under way, so that the two cannot overtake each
 /// other. A registration that waits ends with the log-out of its account. An event about what is no longer under way, such as a
 /// second reply, changes nothing.
 struct RegistrationMachine {
@@ -36,10 +36,12 @@ struct RegistrationMachine {
         case save(EnrolmentState)
         /// Send a message over the app's channel.
         case send(message: Int, RegistrationRequest)
-        /// Post a message to the relay, or to the server of a code.
+        /// Post a message to the relay, or to the address of a code.
         case post(message: Int, WebRequest)
         /// Tell the app what became of an account's updates.
         case finish(account: String, PushAccounts.Outcome)
+        /// Delete the keys of an account that has logged out.
+        case removeKeys(account: String)
         /// Tell the app that the log-out is not complete.
         case failLogOut(EnrolmentObstacle)
     }
@@ -73,19 +75,35 @@ struct RegistrationMachine {
     struct Registration {
         var wish: Wish
         let request: EnrolmentRequest
-        /// How the reply is sealed, if it does not come over the app's channel.
-        let pairing: PhonePairing?
+        let way: Way
+    }
+
+    /// How a registration travels.
+    enum Way {
+        /// Over the app's channel, in the account's session.
+        case channel
+        /// Sealed under a code.
+        case pairing(PhonePairing)
+        /// Signed, to the address of a paired account; first only a hello, where the address may be a stranger's.
+        case open(String, hello: RecordNonce?)
+    }
+
+    /// The end of a device on its way.
+    struct Ending {
+        let message: Int
+        let end: EnrolmentState.End
+        let hello: RecordNonce?
     }
 
     /// A wish may take more than one registration: the first reply brings the keys that the next one reports.
     static let maximumAttempts = 3
 
     private(set) var registrations: [Int: Registration] = [:]
-    private(set) var withdrawal: (message: Int, device: String)?
+    private(set) var ending: Ending?
     /// Wishes that wait for the end of the account's registration under way.
     private(set) var waiting: [Name: Wish] = [:]
-    /// The devices that providers were asked in vain to forget; asked again at the next update.
-    private(set) var lostWithdrawals: Set<String> = []
+    /// The devices whose ends no provider has taken; posted again at the next update.
+    private(set) var lostEnds: Set<String> = []
     var relay = RelayTalk()
     private var lastMessage = 0
 
@@ -108,25 +126,27 @@ struct RegistrationMachine {
         case .replied(let message, let reply):
             if let registration = registrations.removeValue(forKey: message) {
                 take(reply, to: registration, &step)
-            } else if let withdrawal, withdrawal.message == message {
-                self.withdrawal = nil
-                step.change { $0.removeWithdrawal(of: withdrawal.device) }
+            } else if let ending, ending.message == message {
+                self.ending = nil
+                take(reply, to: ending, &step)
             } else {
                 return []
             }
         case .answered(let message, let answer):
-            if let registration = registrations[message], let pairing = registration.pairing {
-                registrations[message] = nil
-                take(answer, to: registration, pairing, &step)
+            if let registration = registrations.removeValue(forKey: message) {
+                take(answer, to: registration, &step)
+            } else if let ending, ending.message == message {
+                self.ending = nil
+                take(answer, to: ending, &step)
             } else if !takeRelayAnswer(message, answer, &step) {
                 return []
             }
         case .lost(let message, let problem):
             if let registration = registrations.removeValue(forKey: message) {
                 end(registration.wish, .unreachable(problem), &step)
-            } else if let withdrawal, withdrawal.message == message {
-                self.withdrawal = nil
-                lostWithdrawals.insert(withdrawal.device)
+            } else if let ending, ending.message == message {
+                self.ending = nil
+                lostEnds.insert(ending.end.device)
             } else if !loseRelayAnswer(message, problem, &step) {
                 return []
             }
@@ -137,16 +157,16 @@ struct RegistrationMachine {
             relay.address = step.address(circumstances)
             resume()
         }
-        withdraw(&step)
+        endDevices(&step)
         talkToRelay(&step)
         return step.actions
     }
 
     /// Forgets a message whose answer cannot be handled, because there is no store. Returns the accounts that waited for it.
     mutating func abandon(_ message: Int) -> [String] {
-        if let withdrawal, withdrawal.message == message {
-            lostWithdrawals.insert(withdrawal.device)
-            self.withdrawal = nil
+        if let ending, ending.message == message {
+            lostEnds.insert(ending.end.device)
+            self.ending = nil
         }
         let accounts =
             [registrations.removeValue(forKey: message)?.wish.account].compactMap(\.self) + relay.abandon(message)
@@ -163,7 +183,7 @@ struct RegistrationMachine {
 
     /// What was not said, or not answered, may be tried again.
     private mutating func resume() {
-        lostWithdrawals = []
+        lostEnds = []
         relay.resume()
     }
 
@@ -234,19 +254,39 @@ struct RegistrationMachine {
     private mutating func send(
         _ request: EnrolmentRequest, for wish: Wish, _ step: inout Step<some DeviceKeyStore>
     ) {
-        let message = newMessage()
-        guard let code = wish.code else {
-            registrations[message] = Registration(wish: wish, request: request, pairing: nil)
+        if let code = wish.code {
+            var request = request
+            request.pairingAddress = code.url.text
+            let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
+            post(
+                pairing.body, to: code.url.text, Registration(wish: wish, request: request, way: .pairing(pairing)),
+                &step)
+        } else if let address = step.state?.address(of: wish.account) {
+            let hello = Self.hello(to: address)
+            post(
+                hello.map { PhonePost.hello($0).body } ?? request.signed.body, to: address,
+                Registration(wish: wish, request: request, way: .open(address, hello: hello)), &step)
+        } else {
+            let message = newMessage()
+            registrations[message] = Registration(wish: wish, request: request, way: .channel)
             let kind = RegistrationRequest.Kind.register(account: wish.account)
-            return step.actions.append(
-                .send(message: message, RegistrationRequest(kind, request.record.json)))
+            step.actions.append(.send(message: message, RegistrationRequest(kind, request.signed.body)))
         }
-        let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
-        registrations[message] = Registration(wish: wish, request: request, pairing: pairing)
-        step.actions.append(
-            .post(
-                message: message,
-                WebRequest(url: code.url.text, type: "text/plain", body: ContiguousArray(pairing.body.utf8))))
+    }
+
+    /// Posts a registration, or the hello before it.
+    mutating func post(
+        _ body: ContiguousArray<UInt8>, to address: String, _ registration: Registration,
+        _ step: inout Step<some DeviceKeyStore>
+    ) {
+        let message = newMessage()
+        registrations[message] = registration
+        step.actions.append(.post(message: message, WebRequest(url: address, body: body)))
+    }
+
+    /// A hello, if the address may be a stranger's in another network. [P-11]
+    private static func hello(to address: String) -> RecordNonce? {
+        WebAddress(address)?.isSecure == true ? nil : RecordNonce()
     }
 
     /// Ends a wish: with what waits for its end, or by telling the app.
@@ -282,21 +322,76 @@ struct RegistrationMachine {
                 // Otherwise the provider would never hear of it.
                 step.actions.append(.failLogOut(.unreadableState))
             }
+            step.actions.append(.removeKeys(account: account))
         } catch {
             step.actions.append(.failLogOut(EnrolmentObstacle(error)))
         }
         step.finish(account, PushAccounts.Outcome(.loggedOut))
     }
 
-    private mutating func withdraw(_ step: inout Step<some DeviceKeyStore>) {
-        guard withdrawal == nil, let state = step.state else { return }
-        let skipped = lostWithdrawals.union(registrations.values.compactMap(\.request.record.deviceID))
+    private mutating func endDevices(_ step: inout Step<some DeviceKeyStore>) {
+        guard ending == nil, let state = step.state else { return }
+        let skipped = lostEnds.union(registrations.values.compactMap(\.request.record.deviceID))
         // Each has its own server: one that is gone must not stop the others.
-        guard let next = state.withdrawals.first(where: { !skipped.contains($0.device) }) else { return }
+        guard let next = state.ends.first(where: { !skipped.contains($0.device) }) else { return }
+        guard let address = next.address else {
+            let message = newMessage()
+            ending = Ending(message: message, end: next, hello: nil)
+            return step.actions.append(
+                .send(message: message, RegistrationRequest(.end(account: next.account), next.record.body)))
+        }
+        post(next, to: address, hello: Self.hello(to: address), &step)
+    }
+
+    /// Posts an end, or the hello before it.
+    private mutating func post(
+        _ end: EnrolmentState.End, to address: String, hello: RecordNonce?, _ step: inout Step<some DeviceKeyStore>
+    ) {
         let message = newMessage()
-        withdrawal = (message, next.device)
-        step.actions.append(
-            .send(message: message, RegistrationRequest(.withdraw(account: next.account), next.json)))
+        ending = Ending(message: message, end: end, hello: hello)
+        let body = hello.map { PhonePost.hello($0).body } ?? end.record.body
+        step.actions.append(.post(message: message, WebRequest(url: address, body: body)))
+    }
+
+    /// Takes the reply to an end that came over the app's channel, which may be signed, too.
+    private mutating func take(
+        _ text: ContiguousArray<UInt8>, to ending: Ending, _ step: inout Step<some DeviceKeyStore>
+    ) {
+        let reply = signedReply(text, to: ending, step) ?? (try? RegistrationReply(json: text))
+        take(reply?.verdict, to: ending.end, &step)
+    }
+
+    /// Takes what the address of a code has answered to an end, or to the hello before it: only the provider's own word counts.
+    private mutating func take(_ answer: WebAnswer, to ending: Ending, _ step: inout Step<some DeviceKeyStore>) {
+        let verdict = answer.status == 200 ? signedReply(answer.body, to: ending, step)?.verdict : nil
+        guard let hello = ending.hello else { return take(verdict, to: ending.end, &step) }
+        if verdict == .hello(hello.description), let address = ending.end.address {
+            post(ending.end, to: address, hello: nil, &step)
+        } else {
+            lostEnds.insert(ending.end.device)
+        }
+    }
+
+    private func signedReply(
+        _ body: ContiguousArray<UInt8>, to ending: Ending, _ step: Step<some DeviceKeyStore>
+    ) -> RegistrationReply? {
+        let (record, topic) = (ending.end.record, step.terms.topic)
+        let asked = ending.hello.map { ContiguousArray($0.description.utf8) } ?? record.bytes
+        guard let provider = record.provider, let trust = try? step.store.trust(in: provider, for: topic) else {
+            return nil
+        }
+        return SignedReply.open(body, to: asked, trusting: trust, for: topic, at: step.now)
+    }
+
+    /// Forgets an end that the provider knows, or can never take. [D-54]
+    private mutating func take(
+        _ verdict: RegistrationReply.Verdict?, to end: EnrolmentState.End, _ step: inout Step<some DeviceKeyStore>
+    ) {
+        switch verdict {
+        case .ended(end.device), .refused(.unknownDevice), .refused(.badRecordSignature):
+            step.change { $0.removeEnd(of: end.device) }
+        default: lostEnds.insert(end.device)
+        }
     }
 }
 

@@ -14,8 +14,18 @@ extension RegistrationMachine {
         }
     }
 
-    /// Takes what the server of a code has answered.
+    /// Takes what the address of a code has answered.
     mutating func take(
+        _ answer: WebAnswer, to registration: Registration, _ step: inout Step<some DeviceKeyStore>
+    ) {
+        switch registration.way {
+        case .channel: break
+        case .pairing(let pairing): take(answer, to: registration, pairing, &step)
+        case .open(let address, let hello): take(answer, to: registration, at: address, hello, &step)
+        }
+    }
+
+    private mutating func take(
         _ answer: WebAnswer, to registration: Registration, _ pairing: PhonePairing,
         _ step: inout Step<some DeviceKeyStore>
     ) {
@@ -26,12 +36,39 @@ extension RegistrationMachine {
         case let status: return end(wish, .unreachable("the server answers with status \(status)"), &step)
         }
         do throws(PairingError) {
-            let reply = try pairing.reply(answer.body.span)
+            let (store, topic) = (step.store, step.terms.topic)
+            let reply = try pairing.reply(answer.body.span, at: step.now) { try? store.trust(in: $0, for: topic) }
             if reply.verdict == .refused(.pairingUsed) { return end(wish, .blocked(.pairingUsed), &step) }
             take(reply, to: registration, &step)
         } catch {
             let obstacle = EnrolmentObstacle(code: "\(error.code)", description: error.description)
             end(wish, error.code == .wrongProvider ? .blocked(obstacle) : .unreachable("\(error)"), &step)
+        }
+    }
+
+    /// Takes the reply to a signed record, or to the hello before it, which nobody but the provider can sign. [D-49]
+    private mutating func take(
+        _ answer: WebAnswer, to registration: Registration, at address: String, _ hello: RecordNonce?,
+        _ step: inout Step<some DeviceKeyStore>
+    ) {
+        let (wish, topic) = (registration.wish, step.terms.topic)
+        let asked = hello.map { ContiguousArray($0.description.utf8) } ?? registration.request.signed.bytes
+        guard answer.status == 200 else {
+            return end(wish, .unreachable("the server answers with status \(answer.status)"), &step)
+        }
+        do throws(KeyStoreError) {
+            let trust = try step.enrolment(of: wish.account).trust()
+            let reply = SignedReply.open(answer.body, to: asked, trusting: trust, for: topic, at: step.now)
+            guard let reply else { return end(wish, .unreachable("the answer is not signed by the provider"), &step) }
+            guard let hello else { return take(reply, to: registration, &step) }
+            guard reply.verdict == .hello(hello.description) else {
+                return end(wish, .unreachable("the server answers another question"), &step)
+            }
+            post(
+                registration.request.signed.body, to: address,
+                Registration(wish: wish, request: registration.request, way: .open(address, hello: nil)), &step)
+        } catch {
+            end(wish, wish.outcome.ending(error).status, &step)
         }
     }
 
@@ -44,13 +81,21 @@ extension RegistrationMachine {
         let enrolment = step.enrolment(of: wish.account)
         do throws(KeyStoreError) {
             let result = try enrolment.handle(reply, to: registration.request, state: &state, at: step.now)
+            if result.key == .acknowledged, let code = wish.code {
+                state.setAddress(code.url.text, of: wish.account)
+                wish.code = nil
+            }
             step.save(state)
             wish.outcome.note(result)
-            // A refusal that has deleted the keys is no end: the account begins again.
+            // A refusal that has deleted the keys, or made another, is no end: the account begins again.
             let (status, isOver): (PushAccounts.Outcome.Status, Bool)
             switch result.key {
             case .acknowledged: (status, isOver) = (step.registered(wish), false)
-            case .refused(let refusal): (status, isOver) = (.refused(refusal), try !enrolment.deviceKeys().isEmpty)
+            case .refused(.staleRecord): (status, isOver) = (.refused(.staleRecord), result.needsPairing)
+            case .refused(let refusal):
+                let key = try enrolment.currentKey()
+                let isOther = key.map { $0.state == .pending && $0.publicKey != registration.request.record.publicKey }
+                (status, isOver) = (.refused(refusal), !(isOther ?? true))
             case .anotherKey: (status, isOver) = (.unreachable("the reply is not about the key that was sent"), true)
             }
             guard waiting[wish.account.name] == nil, !isOver, wish.attempt < Self.maximumAttempts else {

@@ -9,8 +9,6 @@ internal import PushcryptKeyStore
 /// A POST to the relay, or to the server of a code.
 struct WebRequest: Hashable, Sendable {
     let url: String
-    /// The type of the body. A pairing's is base64url, which a server's JSON parser would refuse.
-    var type = "application/json"
     let body: ContiguousArray<UInt8>
 }
 
@@ -44,7 +42,7 @@ struct URLSessionPoster: WebPosting {
         var post = URLRequest(url: url)
         post.httpMethod = "POST"
         post.httpBody = Data(request.body)
-        post.setValue(request.type, forHTTPHeaderField: "Content-Type")
+        post.setValue("application/json", forHTTPHeaderField: "Content-Type")
         post.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         let exchange = Exchange()
         return try await withTaskCancellationHandler {

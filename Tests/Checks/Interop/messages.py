@@ -3,6 +3,7 @@ import bisect
 import itertools
 import json
 import random
+import re
 
 BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
 INNER, CERTIFICATE = 99, 121
@@ -55,8 +56,20 @@ def form(point, some):
     return "".join(some.choice(("\\u%04x", "\\u%04X")) % unit for unit in units)
 
 
+ESCAPES = re.compile(r"(?:\\(?:u....|[^u]))+")
+
+
+def minimal(token):
+    """A token with the fewest bytes in its strings, as it is sealed."""
+    return ESCAPES.sub(lambda escapes: json.dumps(json.loads(f'"{escapes[0]}"'), ensure_ascii=False)[1:-1], token)
+
+
+def size_of(tokens):
+    return sum(len(minimal(token).encode()) for token in tokens)
+
+
 class Payloads:
-    """Payloads as lists of tokens: joined they are minimal, and with white space between them another text of the same."""
+    """Payloads as lists of tokens: joined they are one text, and with white space between them another of the same."""
 
     def __init__(self, seed):
         self.pool, self.some = Pool(seed), random.Random(seed)
@@ -111,10 +124,10 @@ class Payloads:
         for index, (name, *rest) in enumerate(self.aps(push_type)):
             tokens += [","] * (index > 0) + [f'"{name}"', *rest]
         tokens += ["}"]
-        count, size = 0, sum(len(token.encode()) for token in tokens) + 1
+        count, size = 0, size_of(tokens) + 1
         while some.random() < 0.6:
             value = [",", f'"{count}:' + self.pool.part(8, some) + '"', ":", *self.value(2)]
-            count, added = count + 1, sum(len(token.encode()) for token in value)
+            count, added = count + 1, size_of(value)
             if size + added > length:
                 break
             tokens, size = tokens + value, size + added
@@ -123,24 +136,15 @@ class Payloads:
             tokens += [",", '"fill"', ":", '"' + filler + '"']
             if some.random() < 0.7:
                 # Up to the last byte of the bucket.
-                missing = length - sum(len(token.encode()) for token in tokens) - 1
+                missing = length - size_of(tokens) - 1
                 tokens[-1] = tokens[-1][:-1] + "x" * max(missing, 0) + '"'
         return [*tokens, "}"]
-
-    def shown(self, tokens):
-        """The payload as `pushcrypt open` writes it: the names of the outermost object without needless escapes, the rest as it is."""
-        depth, shown = 0, []
-        for token, after in zip(tokens, [*tokens[1:], ""]):
-            depth += (token in "{[") - (token in "}]")
-            name = depth == 1 and after == ":"
-            shown.append(json.dumps(json.loads(token), ensure_ascii=False) if name else token)
-        return "".join(shown)
 
     def spaced(self, tokens):
         return "".join(token + self.some.choice(SPACES) for token in tokens)
 
     def message(self, is_certified):
-        """The parameters of one message, with its payload in minimal form and in another."""
+        """The parameters of one message, with its payload as it is sealed and in another form."""
         some = self.some
         push_type = some.choice(PUSH_TYPES)
         room = CERTIFICATE if is_certified else 0
@@ -150,7 +154,7 @@ class Payloads:
         tokens = self.tokens(push_type, min(bucket - INNER - room, largest) - some.choice((0, 0, 1, some.randrange(100))))
         return {
             "push-type": push_type,
-            "shown": self.shown(tokens),
+            "shown": "".join(map(minimal, tokens)),
             "spaced": self.spaced(tokens),
             "title": some.choice(TITLES[:1] * 4 + TITLES),
             "sound": some.choice(SOUNDS),

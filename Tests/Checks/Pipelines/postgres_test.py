@@ -108,8 +108,8 @@ class Run:
         post_quantum = DevicePublicKey(bytes(1184) + bytes(new))
         expect("a key of suite 2", phone.ask(DeviceRecord(public_key=post_quantum, topic=APP).to_json(), device="later")["refused"], "unsupported-suite")
         asking = [("POST", f"/devices/{phone.name}", "x" * 100_000, {"x-user": "a"}), ("POST", f"/devices/{phone.name}", "{}"), ("POST", "/events", "[]"),
-            ("POST", "/devices/%C2%B2", "{}", {"x-user": "a"}), ("POST", "/withdrawals", "{"), ("POST", "/withdrawals", "[]")]
-        expect("what is no request of a phone", [persistently(self.ports, *one)[0] for one in asking], [413, 400, 404, 400, 400, 204])
+            ("POST", "/devices/%C2%B2", "{}", {"x-user": "a"})]
+        expect("what is no request of a phone", [persistently(self.ports, *one)[0] for one in asking], [413, 400, 404, 400])
         broken = ["{}", "[1]", "[{}]", '[{"id":1,"user":"a","payload":{}}]', '[{"id":"a","user":"a"}]', '[{"id":"a","user":"a\\u0000","payload":{}}]',
             '[{"id":"a","user":"a","payload":{},"tll":1}]', "[" * 100_000, json.dumps([event("a", user="a")] * 101)]
         expect("what is no event", {persistently(self.inside, "POST", "/events", one)[0] for one in broken}, {400})
@@ -156,14 +156,10 @@ class Run:
 
         expect("another's device", persistently(self.ports, "DELETE", "/devices/handed", None, {"x-user": "alice"})[0], 204)
         expect("is not ended", rows("SELECT is_removed FROM devices WHERE device = 'handed'"), [(False,)])
-        for way in ("session", "withdrawal", "remove"):
-            phone.ask(phone.record(withdrawal="7d" * 16))
+        for way in ("session", "remove"):
+            phone.register()
             if way == "session":
                 persistently(self.ports, "DELETE", "/devices/handed", None, {"x-user": "bob"})
-            elif way == "withdrawal":
-                for secret, is_removed in (("00" * 16, False), ("7d" * 16, True)):
-                    persistently(self.ports, "POST", "/withdrawals", json.dumps({"device": "handed", "withdrawal": secret}))
-                    expect("removed by a withdrawal", rows("SELECT is_removed FROM devices WHERE device = 'handed'"), [(is_removed,)])
             else:
                 call("remove", "handed")
             expect(f"removed: {way}", rows("SELECT is_removed, (SELECT count(*) FROM pushes WHERE device = 'handed') FROM devices WHERE device = 'handed'"), [(True, 0)])

@@ -76,6 +76,10 @@ class PushKey:
         return {"Pushcrypt-Key": self.text, "Pushcrypt-Time": str(at), "Pushcrypt-Signature": encode(signature)}
 
 
+def apns_collapse_id(key, name):
+    return encode(hashlib.sha256(b"pushcrypt/1 relay collapse\0" + key.public + name.encode()).digest())
+
+
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body

@@ -16,6 +16,9 @@ def members_of_messages_are_checked(world):
     }
     wrong = [good | {name: value} for name in values for value in values[name]] + [{"grant": grant}, {"data": good["data"]}, {}, [], "a", None, 7]
     wrong += [good | {"kind": "background"} | more for more in ({"priority": 10}, {"priority": 1}, {"sound": "default"}, {"content_available": True}, {"content_available": False})]
+    for member in ('"expiration":1e3', '"expiration":1.0', '"expiration":-0', '"priority":1e1', '"priority":5.0'):
+        body = json.dumps({"messages": [good]}).replace("}]", f", {member}}}]")
+        refused(client.post("/v1/push", body.encode(), key.headers(client.origin, body.encode())).json["answers"][0], 400, "malformed-message")
     for at in range(0, len(wrong), 40):
         for message, answer in zip(wrong[at : at + 40], client.push(key, *wrong[at : at + 40]).json["answers"]):
             refused(answer, 400, "malformed-message")

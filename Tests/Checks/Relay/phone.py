@@ -1,11 +1,11 @@
 """A simulated phone with the library's accounts and extension, RelayPhone, and the web in front of the stores of self-hosted servers."""
-import http.server, json, os, subprocess, threading
+import base64, http.server, json, os, subprocess, threading
 
 PROGRAM = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../.build/debug/RelayPhone"))
 
 
 class Servers:
-    """POST /STORE/pair, /STORE/register and /STORE/withdraw: what the command answers, as Docs/SelfHostedServer.md says. `run` runs it for a store."""
+    """POST /STORE/pair, /STORE/register and /STORE/end: what the command answers, as Docs/SelfHostedServer.md says. `run` runs it for a store."""
 
     def __init__(self, run):
         servers = self
@@ -30,12 +30,11 @@ class Servers:
 
     def serve(self, store, what, body):
         self.posts.append((store, what, body))
-        if what == "pair":
-            return self.run(store, "device pair accept", body)
         if what == "register":
-            return self.run(store, f"device add {json.loads(body)['device']} - --reply", body)
-        # Success in every case, or the phone asks again.
-        return 0, self.run(store, "device remove --withdrawal -", body)[1]
+            record = json.loads(body)["record"]
+            device = json.loads(base64.urlsafe_b64decode(record + "=" * (-len(record) % 4)))["device"]
+            return self.run(store, f"device add {device} - --reply", body)
+        return self.run(store, "device accept", body)
 
 
 class Phone:

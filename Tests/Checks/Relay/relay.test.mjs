@@ -6,7 +6,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 
 const source = process.env.RELAY ? pathToFileURL(process.env.RELAY).href : new URL("../../../Sources/Relay/relay.mjs", import.meta.url).href;
-const { Limiter, checkConfiguration, createRelay, encode, network, openGrant, parseObject, sealGrant, verifyRelayRequest } = await import(source);
+const { Limiter, checkConfiguration, collapseID, createRelay, encode, isMessage, network, openGrant, parseObject, sealGrant, verifyRelayRequest } = await import(source);
 
 const vectors = JSON.parse(readFileSync(new URL("../../Data/Vectors/relay.json", import.meta.url), "utf8"));
 const origin = "https://relay.example.com", topic = "com.example.app", MINUTE = 60_000, DAY = 86_400_000, data = encode(Uint8Array.of(1, ...new Uint8Array(308)));
@@ -144,6 +144,8 @@ test("grants and signatures are those of relay.json", async () => {
         const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
         await assert.rejects(verifyRelayRequest(origin, "/v1/push", (name) => given.get(name) ?? null, Buffer.from(body), now), { code }, name);
     }
+    for (const { name, message, code } of vectors.messages) assert.equal(isMessage(parseObject(Buffer.from(message))), code === undefined, name);
+    for (const { name, pushKey, collapseID: collapse_id, apns } of vectors.collapse) assert.equal(await collapseID(pushKey, { collapse_id }), apns, name);
 });
 
 test("addresses are counted by network", () => {
@@ -156,6 +158,8 @@ test("addresses are counted by network", () => {
 test("JSON has each member once", () => {
     const read = (text) => parseObject(new TextEncoder().encode(text));
     for (const text of ['{"a":1,"a":1}', '{"a":{"b":1,"b":2}}', '{"a":[{"b":1,"\\u0062":2}]}', "[]", '{"a":1}{', '{"a":01}', '{"a":NaN}', '\ufeff{"a":1}']) assert.equal(read(text), undefined, text);
+    assert.deepEqual(read('{"a":[1.0,1e3,-0,-1,0,10],"b":"1.0","c\\"-0":1}'), { a: [null, null, null, null, 0, 10], b: "1.0", 'c"-0': 1 });
+    for (const text of ['{"a":-01}', '{"a":1.}', '{"a":.5}', '{"a":+1}', '{"a":1e}', '{"a":0x1}', '{"a":1-5}']) assert.equal(read(text), undefined, text);
     assert.deepEqual(read('{"a":":","b":"\\":\\\\","c":[{"d":1},{"d":2}],"e":{}}'), { a: ":", b: '":\\', c: [{ d: 1 }, { d: 2 }], e: {} });
     assert.equal(parseObject(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), undefined);
 });

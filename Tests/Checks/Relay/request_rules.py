@@ -1,7 +1,7 @@
 """What a relay says of itself, grants, and who may push."""
 import json, os
 
-from client import LIFE, PushKey, decode, encode, envelope, milliseconds
+from client import LIFE, PushKey, apns_collapse_id, decode, encode, envelope, milliseconds
 from suite import Closing, HOUR, accepted, misread, rule, same, unsigned
 
 
@@ -62,7 +62,7 @@ def a_push_is_what_the_publisher_and_the_protocol_say(world):
     same(set(answer), {"status", "from", "apns_id", "grant_expires"})
     [request] = world.apns.taken(token)
     headers, body = dict(request.headers), json.loads(request.body)
-    for name, value in {"topic": client.topic, "push-type": "alert", "priority": "5", "expiration": "4294967295", "collapse-id": "a" * 64}.items():
+    for name, value in {"topic": client.topic, "push-type": "alert", "priority": "5", "expiration": "4294967295", "collapse-id": apns_collapse_id(key, "a" * 64)}.items():
         same(headers.get("apns-" + name), value, name)
     same((body["aps"].pop("mutable-content"), body["aps"].pop("sound"), body["aps"].pop("content-available"), body.pop("ENCRYPTED_DATA")), (1, "default", 1, data))
     same((list(body["aps"]), list(body), len(request.body) <= 4096), (["alert"], ["aps"], True))

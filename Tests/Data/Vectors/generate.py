@@ -41,6 +41,7 @@ from cases import (  # noqa: E402
     pairing_cases,
     payload_cases,
     plan_cases,
+    post_cases,
     push_cases,
     record_cases,
     reference_cases,
@@ -51,6 +52,7 @@ from cases import (  # noqa: E402
     seal_cases,
     sealer_cases,
     sequence_cases,
+    signed_cases,
     suite2_cases,
     suite2_record_cases,
     suite2_seal_cases,
@@ -95,13 +97,24 @@ def documents() -> dict[str, Document]:
         "pairing.json": {
             "pairings": pairing_cases.pairing_cases(),
             "refused": pairing_cases.refused_cases(),
+            "beliefs": pairing_cases.belief_cases(),
             "urls": pairing_cases.url_cases(),
+        },
+        "signed.json": {
+            "records": signed_cases.record_cases(),
+            "replies": signed_cases.reply_cases(),
+            "beliefs": signed_cases.belief_cases(),
+            "sequences": signed_cases.sequence_cases(),
+            "stale": signed_cases.stale_cases(),
         },
         "relay.json": {
             "grants": relay_cases.grant_cases(),
             "refusedGrants": relay_cases.refused_grant_cases(),
             "requests": relay_cases.request_cases(),
             "refusedRequests": relay_cases.refused_request_cases(),
+            "answers": relay_cases.answer_cases(),
+            "messages": relay_cases.message_cases(),
+            "collapse": relay_cases.collapse_cases(),
         },
     }
 
@@ -137,6 +150,7 @@ def kit() -> list[Vector]:
         *plan_cases.plan_cases(),
         *notification_cases.notification_cases(),
         *record_cases.record_cases(),
+        *post_cases.post_cases(),
         *reply_cases.reply_cases(),
         *sequence_cases.replay_cases(),
         *effect_cases.effect_cases(),

@@ -2,20 +2,15 @@ import Foundation
 import PushcryptApp
 import UserNotifications
 
-/// Each account is a server, named by its host.
-nonisolated struct ServerChannel: RegistrationChannel {
-    func send(_ request: RegistrationRequest) async throws -> Data {
-        switch request.kind {
-        case .register(let server): try await Server(server).post("push/device", request.body)
-        case .withdraw(let server): try await Server(server).post("push/withdrawal", request.body)
-        }
-    }
+/// No server has accounts: nothing comes this way.
+nonisolated struct NoChannel: RegistrationChannel {
+    func send(_ request: RegistrationRequest) async throws -> Data { throw URLError(.unsupportedURL) }
 }
 
 nonisolated enum Servers {
     static let accounts = PushAccounts(
         appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply,
-        channel: ServerChannel(), relay: PushRelay("https://push.example.com"))
+        channel: NoChannel(), relay: PushRelay("https://push.example.com"))
 
     /// Adds the server whose code was scanned, if the user agrees; returns what to show.
     static func add(_ text: String, token: Data, agrees: (String) async -> Bool) async -> String? {
@@ -29,15 +24,6 @@ nonisolated enum Servers {
         case .blocked, .refused, .loggedOut: return "\(code.host) has to show another code."
         }
     }
-}
-
-/// The app's own requests to a server.
-private struct Server {
-    let host: String
-
-    init(_ host: String) { self.host = host }
-
-    func post(_ path: String, _ body: Data) async throws -> Data { throw CancellationError() }
 }
 
 nonisolated final class SelfHostedService: EncryptedNotificationService {

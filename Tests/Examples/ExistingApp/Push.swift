@@ -5,7 +5,7 @@ nonisolated struct PushChannel: RegistrationChannel {
     func send(_ request: RegistrationRequest) async throws -> Data {
         switch request.kind {
         case .register(let account): try await API.post("push/device", request.body, as: account)
-        case .withdraw: try await API.post("push/withdrawal", request.body, as: nil)
+        case .end: try await API.post("push/end", request.body, as: nil)
         }
     }
 }

@@ -80,7 +80,7 @@ import Testing
 
     /// This installation has written it, so its keys are kept; only the device id is lost.
     @Test(
-        arguments: StoreKind.allCases, ["", "{", #"{"version":1}"#, #"{"version":0,"accounts":[],"withdrawals":[]}"#])
+        arguments: StoreKind.allCases, ["", "{", #"{"version":1}"#, #"{"version":0,"accounts":[],"ends":[]}"#])
     func aDamagedStateKeepsTheKeys(_ kind: StoreKind, _ text: String) throws {
         var provider = try Provider()
         provider.user = "alice"

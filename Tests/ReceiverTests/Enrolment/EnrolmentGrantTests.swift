@@ -6,7 +6,6 @@ import Testing
 
 /// What a state keeps of the app's relay.
 @Suite struct EnrolmentGrantTests {
-    private static let withdrawal = "000102030405060708090a0b0c0d0e0f"
     /// RFC 8032, section 7.1, test 1.
     private static let pushKey = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
     private static let digest = "00112233445566778899aabbccddeeff"
@@ -17,8 +16,8 @@ import Testing
         -> EnrolmentState
     {
         let text =
-            #"{"version":1,"accounts":[{"name":"a","device":"d","withdrawal":"\#(withdrawal)"\#(account)}],"#
-            + #""withdrawals":[]\#(relay)}"#
+            #"{"version":1,"accounts":[{"name":"a","device":"d","sequence":7\#(account)}],"#
+            + #""ends":[]\#(relay)}"#
         return try EnrolmentState(json: ContiguousArray(text.utf8))
     }
 

@@ -47,7 +47,7 @@ import Testing
         }
         var work = try phone.enrolment.begin(plan, at: .start)
         let request = try #require(work.request)
-        let reply = try RegistrationReply(json: provider.answer(request.record.json, at: .start))
+        let reply = try RegistrationReply(json: provider.answer(request.signed.body, at: .start))
         #expect(try phone.store.unpinProvider(builtIn, for: "default"))
         let result = try phone.enrolment.handle(reply, to: request, state: &work.state, at: .start)
         #expect(result.provider == .notAccepted(try provider.key.publicKey))

@@ -25,7 +25,8 @@ import Testing
         #expect(record.pinnedProvider == (try provider.key.publicKey) && record.certificate == certificate)
         #expect(record.token == "8f3a" && record.environment == .development && record.grant == "Z3JhbnQ")
         #expect(record.appVersion == AppVersion("2.3.1"))
-        #expect(record.withdrawal == (try phone.state.account("default")?.withdrawal))
+        #expect(record.updateKey == (try phone.store.updateKey(of: "default").publicKey))
+        #expect(record.sequence == Timestamp.start.milliseconds && record.nonce != nil)
     }
 
     @Test(arguments: StoreKind.allCases) func anEmptyRecordSaysNothing(_ kind: StoreKind) throws {
@@ -34,7 +35,7 @@ import Testing
         let record = try record(phone)
         #expect(record.pinnedProvider == nil && record.certificate == nil && record.appVersion == nil)
         #expect(record.token == nil && record.environment == nil && record.grant == nil)
-        #expect(record.withdrawal != nil)
+        #expect(record.updateKey != nil && record.sequence != nil && record.nonce != nil)
     }
 
     /// A provider would refuse the whole record.
@@ -67,16 +68,38 @@ import Testing
         }
     }
 
-    /// The capability is the account's, and another device has another.
-    @Test(arguments: StoreKind.allCases) func theWithdrawalStaysWithTheDevice(_ kind: StoreKind) throws {
+    /// The update key is the account's, and another device has another.
+    @Test(arguments: StoreKind.allCases) func theUpdateKeyStaysWithTheDevice(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        let first = try record(phone).withdrawal
-        #expect(try record(phone).withdrawal == first)
+        let first = try record(phone).updateKey
+        #expect(try record(phone).updateKey == first)
         try phone.launch(with: provider)
-        #expect(try provider.devices.map(\.withdrawal) == [first])
+        #expect(try provider.devices.map(\.updateKey) == [first])
+        phone.account = "second"
+        #expect(try record(phone).updateKey != first)
+        phone.account = "default"
         try phone.logOut()
-        #expect(try record(phone).withdrawal != first)
+        #expect(try record(phone).updateKey != first)
+    }
+
+    /// For the clock of now, of an erased memory, of a battery that was empty, and of a copy of the state. [D-50]
+    @Test(arguments: StoreKind.allCases) func eachRecordIsLaterThanTheOneBefore(_ kind: StoreKind) throws {
+        let phone = try Installation(kind)
+        func next(_ milliseconds: UInt64) throws -> UInt64? {
+            try phone.begin(at: Timestamp(milliseconds: milliseconds)).record.sequence
+        }
+        #expect(try next(0) == 1)
+        #expect(try next(0) == 2)
+        #expect(try next(9_007_199_254_740_991) == 3)
+        #expect(try next(4_102_444_800_001) == 4)
+        #expect(try next(1_767_225_600_000) == 1_767_225_600_000)
+        #expect(try next(1_767_225_600_000) == 1_767_225_600_001)
+        #expect(try next(1_767_225_599_000) == 1_767_225_600_002)
+        #expect(try next(4_102_444_800_000) == 4_102_444_800_000)
+        #expect(try next(0) == 4_102_444_800_001)
+        let nonces = try (0..<2).map { _ in try phone.begin().record.nonce }
+        #expect(nonces[0] != nonces[1])
     }
 
     /// What a message has taught the phone, its next record proves: the provider may have an old store.

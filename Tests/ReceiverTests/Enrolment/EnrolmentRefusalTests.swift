@@ -43,7 +43,7 @@ import Testing
         try phone.launch(with: provider)
         #expect(phone.results.last == EnrolmentResult(key: .refused(.keyTaken)))
         #expect(try phone.keys() == [])
-        #expect(try phone.state.withdrawals == [])
+        #expect(try phone.state.ends == [])
         #expect(try phone.launch(with: provider) == "register")
         #expect(phone.results.last?.key == .acknowledged)
         #expect(try phone.device() != device)
@@ -58,9 +58,9 @@ import Testing
             (.generationRollback, true), (.generationTooHigh, true), (.suiteDowngrade, true), (.userMismatch, false),
             (.keyTaken, false),
         ]
-            as [(RegistrationReply.Refusal, isWithdrawn: Bool)])
+            as [(RegistrationReply.Refusal, isEnded: Bool)])
     func whatIsRefusedIsGivenUpAndMadeAgain(
-        _ kind: StoreKind, _ step: (refusal: RegistrationReply.Refusal, isWithdrawn: Bool)
+        _ kind: StoreKind, _ step: (refusal: RegistrationReply.Refusal, isEnded: Bool)
     ) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
@@ -70,13 +70,13 @@ import Testing
         #expect(try phone.keys() == [])
         #expect(try phone.state.account("default") == nil)
         // An id that is another's stays theirs.
-        #expect(try phone.state.withdrawals.map(\.device) == (step.isWithdrawn ? [device] : []))
-        #expect(try phone.launch(with: provider) == (step.isWithdrawn ? "withdraw(\(device)), register" : "register"))
+        #expect(try phone.state.ends.map(\.device) == (step.isEnded ? [device] : []))
+        #expect(try phone.launch(with: provider) == (step.isEnded ? "end(\(device)), register" : "register"))
         #expect(phone.results.last?.key == .acknowledged)
         #expect(try phone.device() != device)
         #expect(try phone.keys() != keys && phone.keys().map(\.generation) == [1])
         #expect(try phone.pins == pins && pins.count == 1)
-        #expect(try provider.devices.map(\.id).contains(device) == !step.isWithdrawn)
+        #expect(try provider.devices.map(\.id).contains(device) == !step.isEnded)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
     }
 
@@ -89,7 +89,7 @@ import Testing
             phone.store.fail(with: KeyStoreError(.diskFull, ""), onlyWrites: true)
             #expect(throws: KeyStoreError.self) { try refuse(phone, refusal) }
             phone.store.fail(with: nil)
-            #expect(try phone.state.account("default") == state.account("default"))
+            #expect(try phone.device() == state.account("default")?.device && phone.state.ends == [])
             #expect(try phone.keys() == keys)
         }
     }

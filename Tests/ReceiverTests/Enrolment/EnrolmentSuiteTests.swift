@@ -117,29 +117,30 @@ import Testing
         }
         // The reply comes late.
         var state = try phone.state
-        let reply = try RegistrationReply(json: provider.answer(request.record.json, at: .start))
+        let reply = try RegistrationReply(json: provider.answer(request.signed.body, at: .start))
         #expect(try phone.enrolment.handle(reply, to: request, state: &state, at: .start).key == .acknowledged)
         phone.file = state.json
         #expect(try phone.keys().map(\.state) == [.retiring, .active])
         #expect(try phone.launch(with: provider) == "nothing")
     }
 
-    /// The same without the late reply: the older key is refused too, and the phone begins again with suite 2.
-    @Test(arguments: StoreKind.allCases) func aPhoneThatMissedItsChangeBeginsAgain(_ kind: StoreKind) throws {
+    /// The same without the late reply: the phone says that its key is the older one, as nobody else can.
+    @Test(arguments: StoreKind.allCases) func aPhoneThatMissedItsChangeGoesOnWithTheOlderKey(_ kind: StoreKind) throws {
         var provider = try Provider()
         provider.suites = [1, 2]
         let phone = try Installation(kind)
         try phone.launch(with: provider)
         try phone.launch(with: provider, .replyLost)
         try refuse(phone, .unsupportedSuite)
-        try phone.launch(with: provider)
-        #expect(phone.results.last?.key == .refused(.generationRollback))
+        let device = try phone.device()
         try phone.launch(with: provider)
         #expect(phone.results.last?.key == .acknowledged)
+        #expect(try phone.device() == device && phone.keys().map(\.state) == [.active, .retiring])
+        #expect(try phone.receive(provider.push(to: device, at: .start)) == "opened")
         // The refusal is not forgotten.
-        #expect(try suites(phone) == [.x25519])
+        #expect(try phone.launch(with: provider) == "nothing")
         for _ in 0..<2 { try phone.launch(with: provider, at: .start.plus(days: 30)) }
-        #expect(try suites(phone) == [.x25519, .xwing])
+        #expect(try suites(phone) == [.x25519, .xwing, .xwing])
     }
 
     /// Another device id, or a restored phone, is no way back. [D-25]
@@ -198,26 +199,45 @@ import Testing
         #expect(try suites(phone) == [.xwing])
     }
 
-    /// Only the first key of an account, which no provider has acknowledged, leads to suite 1.
-    @Test(arguments: StoreKind.allCases) func anOnlyKeyThatIsRefusedIsFollowedByOneOfSuite1(_ kind: StoreKind) throws {
+    /// The one way back: the provider can seal to nothing else that the phone has. [D-25]
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func anActiveKeyThatIsRefusedIsFollowedByOneOfSuite1(_ kind: StoreKind, isFirst: Bool) throws {
         let (provider, phone) = try changedOver(kind)
         phone.circumstances.pushToken = [7]
-        // What was acknowledged stays.
+        if isFirst {
+            try refuse(phone, .userMismatch)
+            #expect(try suites(phone) == [])
+        }
         try refuse(phone, .unsupportedSuite)
-        #expect(try suites(phone) == [.x25519, .xwing])
-        try refuse(phone, .userMismatch)
-        #expect(try suites(phone) == [])
-        for _ in 0..<2 { try phone.launch(with: provider) }
-        #expect(try suites(phone) == [.xwing])
+        let (device, keys) = (try phone.device(), try phone.keys())
+        #expect(keys.suffix(2).map(\.publicKey.suite) == [.xwing, .x25519])
+        #expect(keys.suffix(2).map(\.state) == [.active, .pending])
+        // Another server of the provider may seal to it.
+        for day in [0, 20] as [UInt64] {
+            try phone.launch(with: provider, at: .start.plus(days: day))
+            #expect(phone.results.last?.key == .acknowledged)
+            #expect(try phone.device() == device && phone.keys().map(\.keyID) == keys.map(\.keyID))
+            #expect(try phone.receive(provider.push(to: device, at: .start)) == "opened")
+        }
+        for _ in 0..<2 { try phone.launch(with: provider, at: .start.plus(days: 30)) }
+        #expect(try suites(phone).last == .xwing)
+    }
 
-        let (_, other) = try changedOver(kind)
-        other.circumstances.pushToken = [7]
-        try refuse(other, .userMismatch)
-        try refuse(other, .unsupportedSuite)
-        #expect(try suites(other) == [])
-        try other.launch(with: provider)
-        #expect(other.results.last?.key == .acknowledged)
-        #expect(try suites(other) == [.x25519])
+    /// What is no longer acknowledged was so once.
+    @Test(arguments: StoreKind.allCases) func aDeviceThatHasEndedComesBackWithSuite2(_ kind: StoreKind) throws {
+        var (provider, phone) = try changedOver(kind)
+        provider.suites = [1]
+        phone.circumstances.pushToken = [7]
+        try phone.launch(with: provider)
+        phone.circumstances.pushToken = [8]
+        let request = try phone.begin()
+        var reply = RegistrationReply(.refused(.staleRecord))
+        reply.sequence = DeviceEnd.sequence
+        #expect(try phone.take(reply, to: request).key == .refused(.staleRecord))
+        #expect(try phone.keys() == [] && phone.state.ends == [])
+        try phone.launch(with: provider)
+        #expect(phone.results.last?.key == .acknowledged)
+        #expect(try suites(phone) == [.xwing])
     }
 
     /// The provider's servers have all gone back to an older libsodium.

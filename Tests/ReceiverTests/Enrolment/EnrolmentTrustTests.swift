@@ -180,7 +180,7 @@ import Testing
         case .replyToAnotherDevice:
             // The key is that of the request: only its device is not the one that is enrolled now.
             let other = try Installation(kind)
-            request = EnrolmentRequest(record: try #require(try begin(other).request).record, report: request.report)
+            request = try #require(try begin(other).request)
             acknowledged = request.record.publicKey
         }
         var state = work.state
@@ -189,7 +189,7 @@ import Testing
                 .acknowledged(acknowledged), provider: provider.key.publicKey, certificate: provider.rotate(at: .start)),
             to: request, state: &state, at: .start)
         #expect(result == EnrolmentResult(key: .anotherKey))
-        #expect(state == work.state)
+        #expect(state.accounts == work.state.accounts)
         #expect(try phone.keys().map(\.state) == [.active, .pending])
         #expect(try phone.pins == [])
     }

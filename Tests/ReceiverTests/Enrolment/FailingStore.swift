@@ -56,6 +56,10 @@ final class FailingStore: DeviceKeyStore {
         try reading.trust(for: topic, account: account)
     }
 
+    func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
+        try reading.trust(in: provider, for: topic)
+    }
+
     func generateDeviceKey(
         named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
@@ -74,6 +78,8 @@ final class FailingStore: DeviceKeyStore {
         try reading.deviceKeys(named: name)
     }
 
+    func updateKey(of account: String) throws(KeyStoreError) -> SigningKey { try reading.updateKey(of: account) }
+
     func setDefaultDeviceKey(named name: String) throws(KeyStoreError) { try writing.setDefaultDeviceKey(named: name) }
 
     func rotateDeviceKey(
@@ -86,6 +92,12 @@ final class FailingStore: DeviceKeyStore {
         _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> Bool {
         try writing.retirePendingDeviceKey(key, named: name, grace: grace, at: now)
+    }
+
+    func replaceRefusedDeviceKey(
+        _ key: DevicePublicKey, named name: String, suite: CipherSuite, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try writing.replaceRefusedDeviceKey(key, named: name, suite: suite, grace: grace, at: now)
     }
 
     func confirmDeviceKey(

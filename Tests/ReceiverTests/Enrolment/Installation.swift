@@ -80,30 +80,94 @@ final class Installation {
         if mishap == .killedBeforeSaving { return plan.description }
         file = work.state.json
         if let request = work.request, mishap != .recordLost {
-            let reply = try provider.answer(request.record.json, at: now)
+            let answer = try provider.answer(request.signed.body, hasSession: !isPaired, at: now)
             if mishap == .replyLost { return plan.description }
+            let reply = try #require(try believed(answer, to: request, at: now))
             if mishap == .storeFailsAtReply { store.fail(with: KeyStoreError(.diskFull, ""), onlyWrites: true) }
             defer { store.fail(with: nil) }
             do {
-                let result = try enrolment.handle(
-                    RegistrationReply(json: reply), to: request, state: &work.state, at: now)
-                results.append(result)
-            } catch let error as KeyStoreError {
+                results.append(try enrolment.handle(reply, to: request, state: &work.state, at: now))
+            } catch {
                 #expect(mishap == .storeFailsAtReply, "\(error)")
             }
             if mishap == .killedWithReply { return plan.description }
             file = work.state.json
         }
-        for withdrawal in work.state.withdrawals {
-            _ = try provider.store.removeDevice(id: withdrawal.device, at: now)
-            work.state.removeWithdrawal(of: withdrawal.device)
-        }
+        for end in work.state.ends where try provider.ends(end, at: now) { work.state.removeEnd(of: end.device) }
         file = work.state.json
         return plan.description
     }
 
-    func logOut(at now: Timestamp = .start) throws {
+    /// One launch of a paired phone, or a phone in a session, that need not be answered.
+    func exchange(with provider: Provider, at now: Timestamp = .start) throws -> EnrolmentResult.Key? {
+        let count = results.count
+        try launch(with: provider, at: now)
+        return results.count > count ? results.last?.key : nil
+    }
+
+    func logOut() throws {
         if let state = try enrolment.logOut(saved) { file = state.json }
+        try enrolment.removeKeys()
+    }
+
+    // MARK: Posts
+
+    /// Whether the account's posts go to the address of a code.
+    var isPaired: Bool { get throws { try file != nil && state.address(of: account) != nil } }
+
+    /// Makes the device's part of a launch that registers, whether something has changed or not.
+    func begin(at now: Timestamp = .start) throws -> EnrolmentRequest {
+        guard case .plan(var plan) = reconcile(at: now) else { throw Unexpected() }
+        plan.registerInAnyCase()
+        let work = try enrolment.begin(plan, at: now)
+        file = work.state.json
+        return try #require(work.request)
+    }
+
+    /// The reply in an answer, if the phone believes it: over its session, or signed.
+    func believed(_ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp = .start) throws
+        -> RegistrationReply?
+    {
+        guard try isPaired else { return try RegistrationReply(json: answer) }
+        return SignedReply.open(answer, to: request.signed.bytes, trusting: try trust, for: .app, at: now)
+    }
+
+    /// Takes the answer to a request; nil if the phone does not believe it.
+    @discardableResult
+    func take(
+        _ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp = .start
+    ) throws -> EnrolmentResult? {
+        guard let reply = try believed(answer, to: request, at: now) else { return nil }
+        return try take(reply, to: request, at: now)
+    }
+
+    @discardableResult
+    func take(
+        _ reply: RegistrationReply, to request: EnrolmentRequest, at now: Timestamp = .start
+    ) throws -> EnrolmentResult {
+        var state = try state
+        let result = try enrolment.handle(reply, to: request, state: &state, at: now)
+        file = state.json
+        return result
+    }
+
+    /// Pairs the account by a code of the provider.
+    @discardableResult
+    func pair(with provider: Provider, at now: Timestamp = .start) throws -> EnrolmentResult {
+        let key = try provider.key.publicKey
+        let code = try PairingCode(url: "https://home.example.net/push", provider: key)
+        try provider.store.addPairing(code, topic: .app, provider: key, user: provider.user, at: now)
+        var request = try begin(at: now)
+        request.pairingAddress = code.url.text
+        let pairing = PhonePairing(code, request.record, topic: .app)
+        let answer = try #require(try provider.store.accept(pairing.body, at: now))
+        let result = try take(pairing.reply(answer.body.span, at: now), to: request, at: now)
+        if result.key == .acknowledged {
+            var state = try state
+            state.setAddress(code.url.text, of: account)
+            file = state.json
+        }
+        return result
     }
 
     // MARK: Pushes
@@ -130,21 +194,22 @@ final class Installation {
 }
 
 extension Provider {
-    /// Answers a record as it came over the network.
-    func answer(_ record: Bytes, at now: Timestamp) throws -> Bytes {
-        let registration = try DeviceRegistration(json: record)
-        let id = try #require(registration.deviceID)
-        var verdict = RegistrationReply.Verdict.acknowledged(registration.publicKey)
-        do throws(KeyStoreError) {
-            try store.addDevice(registration, id: id, owner: user.map { .user($0) } ?? .unchanged, at: now)
-        } catch {
-            verdict = .refused(try #require(.init(error.code.description)))
+    /// Answers a post as it came over the network.
+    func answer(_ post: Bytes, hasSession: Bool = true, at now: Timestamp = .start) throws -> Bytes {
+        let session: DeviceOwner? = hasSession ? user.map { .user($0) } ?? .unchanged : nil
+        let post = try PhonePost(json: post, over: hasSession ? .session : .open)
+        let answer = try store.accept(post, session: session, ReplyTerms(suites: suites, topic: .app), at: now)
+        return try #require(answer).body
+    }
+
+    /// Answers the end of a device, which needs no session; whether that was the last word on it.
+    func ends(_ end: EnrolmentState.End, at now: Timestamp = .start) throws -> Bool {
+        let body = try answer(end.record.body, hasSession: false, at: now)
+        let trust = ProviderTrust(pinned: [try key.publicKey])
+        switch SignedReply.open(body, to: end.record.bytes, trusting: trust, for: .app, at: now)?.verdict {
+        case .ended(end.device), .refused(.unknownDevice), .refused(.badRecordSignature): return true
+        default: return false
         }
-        let record = try store.providerKey()
-        return RegistrationReply(
-            verdict, provider: record.publicKey, certificate: record.certificate,
-            foreign: try store.foreignMemberTest()(registration.pinnedProvider), suites: suites
-        ).json
     }
 
     var devices: [DeviceRecord] {

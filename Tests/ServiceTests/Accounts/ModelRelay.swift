@@ -29,7 +29,7 @@ struct ModelRelay {
     func live(_ token: String) -> Set<String> { Set(issued.filter { $0.isLive && $0.token == token }.map(\.text)) }
 
     mutating func answer(_ request: WebRequest) throws -> WebAnswer {
-        guard request.url.hasPrefix(Self.origin + "/v1/"), request.type == "application/json",
+        guard request.url.hasPrefix(Self.origin + "/v1/"),
             let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any],
             let token = body["token"] as? String, body["environment"] as? String == "production",
             body["topic"] as? String == "com.example.app"
@@ -59,44 +59,5 @@ struct ModelRelay {
             return Self.answer(200, "{}")
         default: return Self.answer(404, #"{"code":"not-found"}"#)
         }
-    }
-}
-
-/// A server that pairs with one phone by a code, as `Docs/FormatPairing.md` says: a value.
-struct PairingServer {
-    static let url = "https://home.example.net/pair"
-
-    let code: String
-    private let exchange: PairingExchange
-    private var paired: DeviceRegistration?
-
-    /// Whose code it is by now.
-    var pairedDevice: String? { paired?.deviceID }
-
-    init(_ provider: ProviderPublicKey, url: String = url, topic: Topic) throws {
-        let code = try PairingCode(url: url, provider: provider)
-        self.code = code.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
-        exchange = PairingExchange(code.secret, url: url, topic: topic, fingerprint: code.fingerprint)
-    }
-
-    /// Answers a POST; `accept` stores a record that may be stored.
-    mutating func answer(
-        _ request: WebRequest, _ accept: (DeviceRegistration) -> RegistrationReply
-    ) throws -> WebAnswer {
-        guard request.type == "text/plain" else { return WebAnswer(status: 415, body: []) }
-        guard let sealed = PairingText.decode(request.body.span), let record = exchange.open(request: sealed.span)
-        else {
-            return WebAnswer(status: 404, body: [])
-        }
-        let registration = try DeviceRegistration(json: record)
-        let reply: RegistrationReply
-        if let paired, (paired.deviceID, paired.publicKey) != (registration.deviceID, registration.publicKey) {
-            reply = RegistrationReply(.refused(.pairingUsed))
-        } else {
-            reply = accept(registration)
-            if case .acknowledged = reply.verdict { paired = registration }
-        }
-        let text = PairingText.encode(exchange.seal(reply: reply.json, to: sealed.span)) + "\n"
-        return WebAnswer(status: 200, body: ContiguousArray(text.utf8))
     }
 }

@@ -57,11 +57,11 @@ import Waiting
             ("https://Home.Example.net/pair", "home.example.net"), ("http://192.168.1.7:8080/pair", "192.168.1.7"),
             ("https://[FE80::1]/p", "fe80::1"),
         ] {
-            let code = try PairingServer(provider, url: url, topic: TestPhone.topic).code
+            let code = try ModelPairing(provider, url: url).code
             #expect(PairingCode(code)?.host == host)
         }
         #expect(PairingCode("https://home.example.net/pair") == nil && PairingCode("") == nil)
-        let code = try PairingServer(provider, topic: TestPhone.topic).code
+        let code = try ModelPairing(provider).code
         #expect(PairingCode(code.replacingOccurrences(of: "https:", with: "http:")) == nil)
         #expect(PairingCode(code + "#x") == nil && PairingCode(String(code.dropFirst())) == nil)
         // Its secret is in no log.
@@ -86,12 +86,13 @@ import Waiting
         #expect(record.pinnedProvider == server.key.publicKey)
         #expect(try phone.keys.pinnedProviders().map(\.key) == [server.key.publicKey])
         #expect(server.requests == 0)
-        // From now on over the channel.
+        // From now on to the same address.
         #expect(
             await accounts.update(["home"], token: Self.token, alertsAreShown: true)["home"]?.description == "nothing")
         try await accounts.logOut("home")
         await eventually { !web.with { $0.isLive(grant) } && server.users.isEmpty }
         #expect(server.users.isEmpty && !web.with { $0.isLive(grant) })
+        #expect(server.requests == 0 && web.posts == ["pairing", "record", "end"])
     }
 
     @Test func withoutARelayTheServerGetsTheToken() async throws {
@@ -136,14 +137,44 @@ import Waiting
     /// Somebody answers who knows the code, and has another provider key. [P-8]
     @Test func aReplyWithAnotherProviderKeyIsRefused() async throws {
         let code = try web.pairs("home", with: server)
-        let thief = ProviderKey().publicKey
-        web.accepts { RegistrationReply(.acknowledged($0.publicKey), provider: thief) }
+        let thief = ProviderKey()
+        web.forges(by: EnvelopeSigner(thief)) {
+            RegistrationReply(.acknowledged($0.publicKey), provider: thief.publicKey)
+        }
         #expect(try await isBlocked(pair(code, with: accounts())) == "wrong-provider")
         #expect(try nothing)
         let next = try web.pairs("home", with: server)
-        web.accepts { RegistrationReply(.acknowledged($0.publicKey)) }
+        web.forges(by: EnvelopeSigner(server.key)) { RegistrationReply(.acknowledged($0.publicKey)) }
         #expect(try await isBlocked(pair(next, with: accounts())) == "wrong-provider")
         #expect(try nothing)
+    }
+
+    /// Nor somebody who knows the code, and names the provider key. [D-49]
+    @Test func aReplyThatTheProviderHasNotSignedPairsWithNobody() async throws {
+        let code = try web.pairs("home", with: server)
+        let (thief, key) = (EnvelopeSigner(ProviderKey()), server.key.publicKey)
+        web.forges(by: thief) { RegistrationReply(.acknowledged($0.publicKey), provider: key) }
+        let outcome = try await pair(code, with: accounts())
+        guard case .unreachable(let problem) = outcome.status else { throw Unexpected(outcome) }
+        #expect(problem.contains("not signed by the provider key"))
+        #expect(try phone.keys.pinnedProviders() == [])
+    }
+
+    /// The phone was paired before, and has learned that the signing key was stolen. [P-8]
+    @Test func aSigningKeyThatWasReplacedPairsWithNobody() async throws {
+        let stolen = try server.signs(epoch: 1)
+        let accounts = accounts()
+        #expect(try await pair(web.pairs("home", with: server), with: accounts).status == .registered)
+        _ = try server.signs(epoch: 2)
+        _ = await accounts.update(["home"], token: Data([9]), alertsAreShown: true)
+        try await accounts.logOut("home")
+        await eventually { server.users.isEmpty }
+        let code = try web.pairs("home", with: server)
+        let key = server.key.publicKey
+        web.forges(by: stolen) { RegistrationReply(.acknowledged($0.publicKey), provider: key) }
+        let outcome = try await pair(code, with: accounts)
+        guard case .unreachable = outcome.status else { throw Unexpected(outcome) }
+        #expect(try phone.keys.pinnedProviders() == [])
     }
 
     /// The code of a stranger for a name that the user knows.
@@ -229,8 +260,8 @@ import Waiting
         try await accounts.logOut("home")
         #expect(try await outcome.status == .loggedOut)
         gate.open()
-        await eventually { server.users.isEmpty && server.requests == 1 }
-        #expect(try nothing && server.users.isEmpty)
+        await eventually { server.users.isEmpty && web.posts == ["pairing", "end"] }
+        #expect(try nothing && server.users.isEmpty && server.requests == 0)
     }
 
     /// The answer to the pairing that was logged out does not end the update of the account that is there now.

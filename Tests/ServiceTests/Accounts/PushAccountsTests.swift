@@ -205,7 +205,7 @@ import Waiting
         #expect(server.users == ["ben"])
     }
 
-    /// The withdrawal has its own proof: it needs no session, and the next user's update sends it.
+    /// The device has signed its end: it needs no session, and the next user's update sends it.
     @Test func anOfflineLogOutIsSentWhenAnotherUserIsThere() async throws {
         let accounts = accounts()
         _ = await update(["anna"], accounts)
@@ -214,7 +214,7 @@ import Waiting
         await eventually { server.requests == 3 }
         server.fails = false
         let later = self.accounts()
-        #expect(await update(["ben"], later)["ben"]?.hasPrefix("withdraw(") == true)
+        #expect(await update(["ben"], later)["ben"]?.hasPrefix("end(") == true)
         await eventually { server.users == ["ben"] }
         #expect(server.users == ["ben"])
     }

@@ -13,6 +13,11 @@ import Testing
         try walk(from: RegistrationWorld(), "registrations", depth: Self.depth)
     }
 
+    /// A log-out has somebody to tell at once, while the first record is under way.
+    @Test func whateverHappensAProviderThatIsBuiltInKnowsThePhoneInTheEnd() throws {
+        try walk(from: RegistrationWorld(isBuiltIn: true), "registrations with a built-in key", depth: Self.depth)
+    }
+
     /// Also pairings, grants and their ends: no server has the token, and none keeps a grant that the phone has forgotten.
     @Test func whateverHappensARelayPushesForWhoIsThereInTheEnd() throws {
         try walk(

@@ -21,6 +21,8 @@ struct RegistrationWorld {
         case relaunchAfterArrival, relaunchAfterLoss
         /// The process ends after the device's part of an update, before the state is saved.
         case killedInUpdateA
+        /// The process ends when the end of a log-out is saved, before the keys are deleted.
+        case killedInLogOutA
 
         // With a relay.
         case pairA
@@ -34,16 +36,6 @@ struct RegistrationWorld {
         case web(WebRequest)
     }
 
-    /// A device at the provider.
-    struct Device {
-        let id: String
-        let user: String
-        var key: DevicePublicKey
-        var token: String?
-        var capability: WithdrawalCapability?
-        var grant: String?
-    }
-
     private static let now = Timestamp(milliseconds: 1_767_225_600_000)
     private static let provider = ProviderKey()
     private static let stranger = ProviderKey()
@@ -55,11 +47,11 @@ struct RegistrationWorld {
     private var network: [(message: Int, request: Request)] = []
     private var lateReply: (message: Int, request: Request, reply: WebAnswer)?
     private var relay: ModelRelay?
-    private var pairing: PairingServer?
+    private var pairing: ModelPairing?
+    private var server = ModelServer(Self.provider)
     private var pushKey = 0
-    /// The grants that have left the phone.
-    private var granted: Set<String> = []
-    private(set) var devices: [Device] = []
+    /// The devices that were logged out before the phone had ever heard of their provider: it has nobody to tell.
+    private var unheard: Set<String> = []
     private var token: UInt8 = 1
     /// The users whose last event is an update.
     private var users: Set<String> = []
@@ -67,9 +59,18 @@ struct RegistrationWorld {
     private var reported: [String: UInt8] = [:]
     private var outcomes: [String: PushAccounts.Outcome] = [:]
 
-    init(relay: ModelRelay? = nil) throws {
+    private let trust: FirstTrust
+
+    init(relay: ModelRelay? = nil, isBuiltIn: Bool = false) throws {
         self.relay = relay
-        if relay != nil { pairing = try PairingServer(Self.provider.publicKey, topic: TestPhone.topic) }
+        trust = isBuiltIn ? .provider(Self.provider.publicKey) : .firstReply
+        guard relay != nil else { return }
+        pairing = try ModelPairing(Self.provider.publicKey, of: "A")
+        namePushKey()
+    }
+
+    private mutating func namePushKey() {
+        for user in ["A", "B"] { server.pushKeys[user] = Self.pushKeys[pushKey] }
     }
 
     var store: KeychainKeyStore { KeychainKeyStore(items: keychain.process("keys"), accessGroup: "keys") }
@@ -89,19 +90,24 @@ struct RegistrationWorld {
             relaunch()
         case .logOutA:
             users.remove("A")
-            handle(.logOut(account: "A"))
+            try logOut()
+        case .killedInLogOutA:
+            guard users.contains("A") else { return false }
+            try logOut(isComplete: false)
+            relaunch()
         case .newToken:
             guard token < 3 else { return false }
             token += 1
         case .newPushKey:
             guard relay != nil, pushKey == 0 else { return false }
             pushKey = 1
+            namePushKey()
         case .pairA:
             guard let pairing, let code = PairingCode(pairing.code) else { return false }
             noteUpdate("A")
             handle(.pair(account: "A", code, circumstances))
         case .relaunchAfterArrival:
-            for (_, request) in network { _ = try arrive(request) }
+            for message in network { _ = try arrive(message.request) }
             relaunch()
         case .relaunchAfterLoss: relaunch()
         case .lateReply:
@@ -135,17 +141,27 @@ struct RegistrationWorld {
         }
     }
 
-    /// A stranger answers; the relay has too much to do.
+    /// A stranger answers, who knows what was asked; the relay has too much to do.
     private mutating func answerForeign(_ first: (message: Int, request: Request)) throws {
-        guard case .channel(let request) = first.request else {
-            return deliver(ModelRelay.answer(429, #"{"code":"too-many-requests"}"#), to: first)
+        switch first.request {
+        case .channel(let request):
+            _ = try arrive(first.request)
+            var owner = ""
+            if case .register(let account) = request.kind { owner = account }
+            let other = server.devices.last { $0.user != owner }?.record.publicKey ?? DeviceKey().publicKey
+            let reply = RegistrationReply(.acknowledged(other), provider: Self.stranger.publicKey)
+            handle(.replied(message: first.message, reply.json))
+        case .web(let request):
+            guard case .record(let record)? = try? PhonePost(json: request.body, over: .open) else {
+                return deliver(ModelRelay.answer(429, #"{"code":"too-many-requests"}"#), to: first)
+            }
+            var verdict = RegistrationReply.Verdict.ended(record.device)
+            if case .registration(let registration) = record.content { verdict = .acknowledged(registration.publicKey) }
+            let reply = SignedReply.body(
+                RegistrationReply(verdict, provider: Self.provider.publicKey), to: record.bytes,
+                by: EnvelopeSigner(Self.stranger), for: TestPhone.topic)
+            deliver(WebAnswer(status: 200, body: reply), to: first)
         }
-        _ = try arrive(first.request)
-        var owner = ""
-        if case .register(let account) = request.kind { owner = account }
-        let other = devices.last { $0.user != owner }?.key ?? DeviceKey().publicKey
-        let reply = RegistrationReply(.acknowledged(other), provider: Self.stranger.publicKey)
-        handle(.replied(message: first.message, reply.json))
     }
 
     private var circumstances: EnrolmentCircumstances {
@@ -162,15 +178,30 @@ struct RegistrationWorld {
         handle(.update(account: user, circumstances), isSaved: isSaved)
     }
 
-    private mutating func handle(_ event: RegistrationMachine.Event, isSaved: Bool = true) {
+    private mutating func logOut(isComplete: Bool = true) throws {
+        let isKnown = try store.pinnedProviders().contains { $0.account == "A" }
+        if !isKnown, let device = try state.account("A")?.device { unheard.insert(device) }
+        handle(.logOut(account: "A"), deletesKeys: isComplete)
+    }
+
+    private var state: EnrolmentState {
+        get throws { try file.map { try EnrolmentState(json: $0) } ?? EnrolmentState() }
+    }
+
+    private mutating func handle(
+        _ event: RegistrationMachine.Event, isSaved: Bool = true, deletesKeys: Bool = true
+    ) {
         let terms = RegistrationMachine.Terms(
-            topic: TestPhone.topic, trust: .firstReply, relay: relay.map { _ in PushRelay(ModelRelay.origin) })
+            topic: TestPhone.topic, trust: trust, relay: relay.map { _ in PushRelay(ModelRelay.origin) })
         for action in machine.handle(event, saved: saved, store: store, terms: terms, at: Self.now) {
             switch action {
             case .save(let state): if isSaved { file = state.json }
             case .send(let message, let request): network.append((message, .channel(request)))
             case .post(let message, let request): network.append((message, .web(request)))
             case .finish(let account, let outcome): outcomes[account] = outcome
+            case .removeKeys(let account):
+                // A Keychain in memory does not fail.
+                if deletesKeys { _ = try? store.removeAccount(account) }
             case .failLogOut(let obstacle): outcomes["A"] = PushAccounts.Outcome(.blocked(obstacle))
             }
         }
@@ -181,6 +212,8 @@ struct RegistrationWorld {
     }
 
     private mutating func answer(_ message: (message: Int, request: Request)) throws {
+        // This reply names the provider, in time.
+        if let device = machine.registrations[message.message]?.request.record.deviceID { unheard.remove(device) }
         deliver(try arrive(message.request), to: message)
     }
 
@@ -194,60 +227,29 @@ struct RegistrationWorld {
     // MARK: The provider, the relay and the code's server
 
     private mutating func arrive(_ request: Request) throws -> WebAnswer {
+        let none = WebAnswer(status: 404, body: [])
         switch request {
-        case .channel(let request): return WebAnswer(status: 200, body: try arrive(request))
-        case .web(let request) where request.url == PairingServer.url:
-            var (server, registrations) = (pairing, [DeviceRegistration]())
-            let (provider, pushKey) = (Self.provider.publicKey, Self.pushKeys[pushKey])
-            let answer = try server?.answer(request) { record in
-                registrations.append(record)
-                return RegistrationReply(
-                    .acknowledged(record.publicKey), provider: provider, certificate: nil, pushKey: pushKey)
+        case .channel(let request):
+            var user: String?
+            if case .register(let account) = request.kind { user = account }
+            return WebAnswer(status: 200, body: server.answer(ContiguousArray(request.body), session: user) ?? [])
+        case .web(let request) where request.url == ModelPairing.url:
+            guard case .pairing(let sealed)? = try? PhonePost(json: request.body, over: .open) else {
+                return server.answer(request.body).map { WebAnswer(status: 200, body: $0) } ?? none
             }
-            pairing = server
-            for record in registrations { store(record, of: "A") }
-            return answer ?? WebAnswer(status: 404, body: [])
-        case .web(let request):
-            guard var relay else { return WebAnswer(status: 404, body: []) }
-            let answer = try relay.answer(request)
-            self.relay = relay
-            return answer
+            return pairing?.answer(sealed, &server) ?? none
+        case .web(let request): return try relay?.answer(request) ?? none
         }
     }
 
-    private mutating func store(_ record: DeviceRegistration, of user: String) {
-        let held = devices.first { $0.id == record.deviceID }
-        devices.removeAll { $0.id == record.deviceID }
-        if let grant = record.grant { granted.insert(grant) }
-        devices.append(
-            Device(
-                id: record.deviceID ?? "", user: user, key: record.publicKey, token: record.token,
-                capability: record.withdrawal, grant: record.grant ?? held?.grant))
-    }
-
-    private mutating func arrive(_ request: RegistrationRequest) throws -> ContiguousArray<UInt8> {
-        switch request.kind {
-        case .register(let user):
-            let record = try DeviceRegistration(json: ContiguousArray(request.body))
-            store(record, of: user)
-            return RegistrationReply(
-                .acknowledged(record.publicKey), provider: Self.provider.publicKey, certificate: nil,
-                pushKey: relay.map { _ in Self.pushKeys[pushKey] }
-            ).json
-        case .withdraw:
-            let root = try JSONDocument(parsing: ContiguousArray(request.body)).root
-            devices.removeAll {
-                $0.id == root["device"]?.string && $0.capability?.description == root["withdrawal"]?.string
-            }
-            return []
-        }
-    }
+    /// The grants that have left the phone.
+    private var granted: Set<String> { server.grants }
 
     // MARK: Invariants
 
     /// Returns what is wrong, or nil.
     func fault() throws -> String? {
-        let state = try file.map { try EnrolmentState(json: $0) } ?? EnrolmentState()
+        let state = try state
         let keys = try store.deviceKeys()
         for user in ["A", "B"] where !users.contains(user) {
             if keys.contains(where: { $0.name == user }) { return "a key of \(user), who has logged out" }
@@ -262,14 +264,14 @@ struct RegistrationWorld {
             case .channel(let request):
                 guard case .register(let account) = request.kind else { return nil }
                 return account
-            case .web(let request): return request.url == PairingServer.url ? "A" : nil
+            case .web: return machine.registrations[message.message]?.wish.account
             }
         }
         if let fault = relayFault(state) { return fault }
         if Set(underWay).count != underWay.count { return "two registrations of one account" }
         for device in devices where state.account(device.user)?.device != device.id {
-            let isWithdrawn = state.withdrawals.contains { $0.device == device.id }
-            if !isWithdrawn { return "a device of \(device.user) is left at the provider" }
+            let isEnded = state.ends.contains { $0.device == device.id }
+            if !isEnded { return "a device of \(device.user) is left at the provider" }
         }
         for (user, outcome) in outcomes where outcome.status == .registered && users.contains(user) {
             let isBusy =
@@ -280,12 +282,15 @@ struct RegistrationWorld {
         return nil
     }
 
+    /// The devices at the provider, but for those that the phone can end with nobody.
+    private var devices: [ModelServer.Device] { server.devices.filter { !unheard.contains($0.id) } }
+
     /// Where the phone's token and grants are.
     private func relayFault(_ state: EnrolmentState) -> String? {
         guard let relay else { return nil }
-        if devices.contains(where: { $0.token != nil }) { return "a server has the token" }
+        if server.devices.contains(where: { $0.record.token != nil }) { return "a server has the token" }
         if network.count(where: {
-            if case .web(let request) = $0.request { request.url != PairingServer.url } else { false }
+            if case .web(let request) = $0.request { request.url != ModelPairing.url } else { false }
         })
             > 1
         {
@@ -300,11 +305,11 @@ struct RegistrationWorld {
     private func registrationFault(_ user: String, _ state: EnrolmentState) throws -> String? {
         let device = devices.first { $0.id == state.account(user)?.device }
         guard let device else { return "the provider has no device of \(user)" }
-        if try store.deviceKeys().last(where: { $0.name == user })?.publicKey != device.key {
+        if try store.deviceKeys().last(where: { $0.name == user })?.publicKey != device.record.publicKey {
             return "the provider seals to another key of \(user)"
         }
         let token = reported[user].map { ContiguousArray([$0]).hex }
-        guard let relay else { return device.token == token ? nil : "the provider has an old token" }
+        guard let relay else { return device.record.token == token ? nil : "the provider has an old token" }
         if token.map({ relay.live($0).contains(device.grant ?? "") }) != true { return "the provider has no grant" }
         return nil
     }
@@ -320,7 +325,7 @@ struct RegistrationWorld {
         }
         if let fault = try fault() { return fault }
         if !network.isEmpty { return "it never ends" }
-        let state = try file.map { try EnrolmentState(json: $0) } ?? EnrolmentState()
+        let state = try state
         if Set(devices.map(\.user)) != users || devices.count != users.count {
             return "the provider has devices of \(devices.map(\.user)), and logged in are \(users.sorted())"
         }
@@ -329,7 +334,7 @@ struct RegistrationWorld {
                 return "\(user) is not registered: \(outcomes[user]?.description ?? "")"
             }
             if let fault = try registrationFault(user, state) { return fault }
-            if relay == nil, devices.first(where: { $0.user == user })?.token != ContiguousArray([token]).hex {
+            if relay == nil, devices.first(where: { $0.user == user })?.record.token != ContiguousArray([token]).hex {
                 return "an old token"
             }
         }
@@ -346,28 +351,33 @@ struct RegistrationWorld {
 
     // MARK: Comparing
 
-    /// Equal for worlds that cannot differ any more: random names are numbered in the order in which they appear.
+    /// Equal for worlds that cannot differ any more: random names are numbered in the order in which they appear, and of sequences
+    /// only their order counts.
     var fingerprint: String {
         get throws {
-            var text = file.map { String(decoding: $0, as: UTF8.self) } ?? "-"
+            var state = try state
+            var sequences = state.accounts.map(\.sequence)
+            let ends = state.ends.map { "|\($0.account) \($0.address != nil) \(Self.text($0.record, &sequences))" }
+            state.ends = []
+            var text = file == nil ? "-" : String(decoding: state.json, as: UTF8.self) + ends.joined()
             text += try store.deviceKeys().map { "|\($0.name) \($0.state) \($0.publicKey)" }.joined()
             text += try store.pinnedProviders().map { "|\($0.account) \($0.key)" }.joined()
             for (_, one) in machine.registrations.sorted(by: { $0.key < $1.key }) {
-                text += "|\(one.request.record.deviceID ?? "") \(one.request.record.publicKey) \(one.pairing != nil)"
-                text += Self.text(one.wish)
+                text += "|\(Self.text(one.request.signed, &sequences)) \(Self.text(one.way)) \(Self.text(one.wish))"
+                text += " \(one.request.pairingAddress != nil)"
             }
             for (name, wish) in machine.waiting.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
                 text += "|\(name) \(Self.text(wish))"
             }
-            text += "|\(machine.withdrawal?.device ?? "-") \(machine.lostWithdrawals.sorted())"
+            text += "|\(machine.ending?.end.device ?? "-") \(machine.lostEnds.sorted())"
             for (message, request) in network {
                 text += "|\(machine.registrations[message] != nil)"
                 switch request {
-                case .channel(let request): text += String(decoding: request.body, as: UTF8.self)
-                case .web(let request): text += "\(request.url) \(String(decoding: request.body, as: UTF8.self))"
+                case .channel(let request): text += Self.text(ContiguousArray(request.body), &sequences)
+                case .web(let request): text += "\(request.url) \(Self.text(request.body, &sequences))"
                 }
             }
-            if let (_, _, reply) = lateReply { text += "|\(String(decoding: reply.body, as: UTF8.self))" }
+            text += "|\(lateReply != nil)"
             if let relay {
                 text += relay.issued.map { "|\($0.text) \($0.token) \($0.pushKey) \($0.isLive)" }.joined()
                 text += machine.relay.wishes.map { "|\(Self.text($0))" }.joined()
@@ -377,10 +387,45 @@ struct RegistrationWorld {
                 text += "|\(machine.relay.problem != nil) \(machine.relay.address?.token ?? "") \(pushKey)"
                 text += "|\(granted.sorted()) \(pairing?.pairedDevice ?? "")"
             }
-            text += devices.map { "|\($0.id) \($0.user) \($0.key) \($0.token ?? "") \($0.grant ?? "")" }.joined()
+            for device in server.devices {
+                text += "|\(device.id) \(device.user) \(unheard.contains(device.id)) \(device.grant ?? "")"
+                text += Self.text(device.record.json, &sequences)
+            }
+            // Of a device that has ended only what could still be compared counts.
+            for (id, signing) in server.signing.sorted(by: { $0.key < $1.key }) where text.contains(id) {
+                text += "|\(id) \(signing.key?.text ?? "") \"sequence\":\(signing.sequence)"
+                sequences.append(signing.sequence)
+            }
             text += "|\(token) \(users.sorted()) \(reported.sorted { $0.key < $1.key }.map(\.value))"
             text += outcomes.sorted { $0.key < $1.key }.map { "|\($0.key) \($0.value.status)" }.joined()
+            for (rank, sequence) in Set(sequences).sorted().enumerated().reversed() {
+                text = text.replacing("\"sequence\":\(sequence)", with: "#\(rank)")
+            }
             return Self.numbered(text)
+        }
+    }
+
+    /// What a post says; sealed or of the relay, as it is.
+    private static func text(_ body: ContiguousArray<UInt8>, _ sequences: inout [UInt64]) -> String {
+        guard let post = try? PhonePost(json: body, over: .session), case .record(let record) = post else {
+            if let record = try? DeviceRegistration(json: body), let sequence = record.sequence {
+                sequences.append(sequence)
+            }
+            return String(decoding: body, as: UTF8.self)
+        }
+        return text(record, &sequences)
+    }
+
+    private static func text(_ record: SignedRecord, _ sequences: inout [UInt64]) -> String {
+        sequences.append(record.sequence)
+        return String(decoding: record.bytes, as: UTF8.self)
+    }
+
+    private static func text(_ way: RegistrationMachine.Way) -> String {
+        switch way {
+        case .channel: "channel"
+        case .pairing: "pairing"
+        case .open(_, let hello): "open \(hello != nil)"
         }
     }
 

@@ -10,13 +10,26 @@ import Waiting
 final class TestRelay: WebPosting {
     private final class State {
         var relay = ModelRelay()
-        var pairing: PairingServer?
-        var accept: ((DeviceRegistration) -> RegistrationReply)?
+        var pairing: ModelPairing?
+        /// The servers at their addresses.
+        var servers: [String: TestServer] = [:]
+        /// How somebody answers who knows the code.
+        var forgery: (signer: EnvelopeSigner, reply: (DeviceRegistration) -> RegistrationReply)?
         /// The answers that come first, an error for nil.
         var answers: [WebAnswer?] = []
         var pairingAnswer: WebAnswer?
-        var urls: [String] = []
+        var requests: [WebRequest] = []
         var gate: Gate?
+
+        /// What the server of an address answers.
+        func answer(_ request: WebRequest) -> WebAnswer? {
+            guard let server = servers[request.url] else { return nil }
+            guard case .pairing(let sealed) = try? PhonePost(json: request.body, over: .open) else {
+                return server.with { $0.answer(request.body) }.map { WebAnswer(status: 200, body: $0) }
+            }
+            if let forgery { return pairing?.answer(sealed, by: forgery.signer, forgery.reply) }
+            return server.with { pairing?.answer(sealed, &$0) }
+        }
     }
 
     private let state = Locked(State())
@@ -32,13 +45,30 @@ final class TestRelay: WebPosting {
         set { state.withLock { $0.answers = newValue } }
     }
 
-    /// What the server of a code answers instead of pairing.
+    /// What the server of a code answers instead.
     var pairingAnswer: WebAnswer? {
         get { state.withLock { $0.pairingAnswer } }
         set { state.withLock { $0.pairingAnswer = newValue } }
     }
 
-    var urls: [String] { state.withLock { $0.urls } }
+    var urls: [String] { state.withLock { $0.requests.map(\.url) } }
+
+    /// What was posted to the addresses of codes, such as `pairing`.
+    var posts: [String] {
+        state.withLock { state in
+            state.requests.compactMap { request in
+                guard let post = try? PhonePost(json: request.body, over: .open) else { return nil }
+                switch post {
+                case .pairing: return "pairing"
+                case .hello: return "hello"
+                case .answer: return "answer"
+                case .record(let record):
+                    if case .end = record.content { return "end" }
+                    return "record"
+                }
+            }
+        }
+    }
 
     /// What the relay was asked, such as `grants` or `revoke GRANT`.
     var asked: [String] {
@@ -52,27 +82,30 @@ final class TestRelay: WebPosting {
 
     func with<R>(_ body: (inout ModelRelay) -> R) -> R { state.withLock { body(&$0.relay) } }
 
-    /// Makes the code of a server, which accepts records for a user.
-    func pairs(_ user: String, with server: TestServer, at url: String = PairingServer.url) throws -> PairingCode {
-        let pairing = try PairingServer(server.key.publicKey, url: url, topic: TestPhone.topic)
+    /// Makes the code of a server, which pairs the phone of a user.
+    func pairs(_ user: String, with server: TestServer, at url: String = ModelPairing.url) throws -> PairingCode {
+        let pairing = try ModelPairing(server.key.publicKey, url: url, of: user)
         state.withLock { state in
-            state.pairing = pairing
-            state.accept = { server.accept($0, of: user) }
+            (state.pairing, state.forgery) = (pairing, nil)
+            state.servers[url] = server
         }
         guard let code = PairingCode(pairing.code) else { throw Down() }
         return code
     }
 
-    /// What the server of the code answers to records.
-    func accepts(_ accept: @escaping (DeviceRegistration) -> RegistrationReply) {
-        state.withLock { $0.accept = accept }
+    /// Who is at an address.
+    func place(_ server: TestServer, at url: String) { state.withLock { $0.servers[url] = server } }
+
+    /// What somebody answers who knows the code.
+    func forges(by signer: EnvelopeSigner, _ reply: @escaping (DeviceRegistration) -> RegistrationReply) {
+        state.withLock { $0.forgery = (signer, reply) }
     }
 
     struct Down: Error {}
 
     func post(_ request: WebRequest) async throws -> WebAnswer {
         let gate = state.withLock { state in
-            state.urls.append(request.url)
+            state.requests.append(request)
             return state.gate
         }
         await gate?.waitUntilOpen()
@@ -83,8 +116,7 @@ final class TestRelay: WebPosting {
             }
             if request.url.hasPrefix(ModelRelay.origin) { return try state.relay.answer(request) }
             if let answer = state.pairingAnswer { return answer }
-            guard let accept = state.accept else { return WebAnswer(status: 404, body: []) }
-            return try state.pairing?.answer(request, accept) ?? WebAnswer(status: 404, body: [])
+            return state.answer(request) ?? WebAnswer(status: 404, body: [])
         }
     }
 }

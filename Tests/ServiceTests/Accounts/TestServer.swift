@@ -11,16 +11,22 @@ final class TestServer: RegistrationChannel {
     struct Refused: Error {}
 
     private final class State {
-        var devices: [(user: String, record: DeviceRegistration)] = []
+        var server: ModelServer
         var requests = 0
         var fails = false
         var gate: Gate?
-        var pushKeys: [String: SigningPublicKey] = [:]
         var gone: Set<String> = []
+
+        init(_ key: ProviderKey) { server = ModelServer(key) }
     }
 
-    private let state = Locked(State())
-    let key = ProviderKey()
+    let key: ProviderKey
+    private let state: Locked<State>
+
+    init() {
+        key = ProviderKey()
+        state = Locked(State(key))
+    }
 
     /// Whether every request ends with an error.
     var fails: Bool {
@@ -34,22 +40,37 @@ final class TestServer: RegistrationChannel {
         set { state.withLock { $0.gate = newValue } }
     }
 
-    /// The accounts whose servers do not answer withdrawals.
+    /// The accounts whose servers do not hear of ends.
     var gone: Set<String> {
         get { state.withLock { $0.gone } }
         set { state.withLock { $0.gone = newValue } }
     }
 
+    func with<R>(_ body: (inout ModelServer) -> R) -> R { state.withLock { body(&$0.server) } }
+
     /// The push key that the server names to a user.
-    func name(_ pushKey: SigningPublicKey?, to user: String) { state.withLock { $0.pushKeys[user] = pushKey } }
+    func name(_ pushKey: SigningPublicKey?, to user: String) { with { $0.pushKeys[user] = pushKey } }
 
     /// The newest record of a user.
     func record(_ user: String) -> DeviceRegistration? {
-        state.withLock { $0.devices.last { $0.user == user }?.record }
+        with { server in server.devices.last { $0.user == user }?.record }
     }
 
+    /// Makes another signing key, which ends the ones before it; returns the signer.
+    func signs(epoch: UInt32) throws -> EnvelopeSigner {
+        let plan = CertificatePlan(epoch: epoch, floor: epoch, graceUntil: nil, expiresAt: nil)
+        let signing = SigningKey()
+        let certificate = try UnsignedCertificate(
+            plan, for: signing.publicKey, provider: key.publicKey, topic: TestPhone.topic
+        ).signed(by: key)
+        let signer = EnvelopeSigner(verified: certificate, signing, by: key.publicKey, for: TestPhone.topic)
+        with { $0.signer = signer }
+        return signer
+    }
+
+    /// How many requests have come over the app's channel.
     var requests: Int { state.withLock { $0.requests } }
-    var users: [String] { state.withLock { $0.devices.map(\.user).sorted() } }
+    var users: [String] { with { $0.devices.map(\.user).sorted() } }
 
     func send(_ request: RegistrationRequest) async throws -> Data {
         let gate = state.withLock { state in
@@ -58,38 +79,20 @@ final class TestServer: RegistrationChannel {
         }
         await gate?.waitUntilOpen()
         if fails { throw Refused() }
+        var user: String?
         switch request.kind {
-        case .register(let account):
-            let record = try DeviceRegistration(json: ContiguousArray(request.body))
-            return Data(accept(record, of: account).json)
-        case .withdraw(let account):
-            if gone.contains(account) { throw Refused() }
-            let fields = try JSONDecoder().decode([String: String].self, from: request.body)
-            state.withLock { state in
-                state.devices.removeAll {
-                    $0.record.deviceID == fields["device"] && $0.record.withdrawal?.description == fields["withdrawal"]
-                }
-            }
-            return Data()
+        case .register(let account): user = account
+        case .end(let account): if gone.contains(account) { throw Refused() }
         }
-    }
-
-    /// Stores a record that comes over this channel or another one.
-    func accept(_ record: DeviceRegistration, of user: String) -> RegistrationReply {
-        state.withLock { state in
-            state.devices.removeAll { $0.record.deviceID == record.deviceID }
-            state.devices.append((user, record))
-            return RegistrationReply(
-                .acknowledged(record.publicKey), provider: key.publicKey, certificate: nil,
-                pushKey: state.pushKeys[user])
-        }
+        guard let reply = with({ $0.answer(ContiguousArray(request.body), session: user) }) else { throw Refused() }
+        return Data(reply)
     }
 
     /// A push to a user's device.
     func seal(
         _ text: String, to user: String, attachments: [AttachmentReference] = [], from: CommunicationSender? = nil
     ) throws -> ContiguousArray<UInt8> {
-        guard let device = state.withLock({ $0.devices.last { $0.user == user }?.record }) else { throw Refused() }
+        guard let device = record(user) else { throw Refused() }
         let payload = #"{"aps":{"alert":{"title":"Title","body":"\#(text)"}},"chat":"c41"}"#
         return try Sealer(provider: key, topic: TestPhone.topic).seal(
             payload.utf8, attachments: attachments, from: from, to: device.publicKey,

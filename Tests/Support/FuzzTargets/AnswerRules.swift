@@ -23,7 +23,7 @@ struct AnswerRules {
         guard let answer = (try? JSONDocument(parsing: text, maximumDepth: 36))?.root, answer.kind == .object else {
             fail("batch: an answer is a JSON object")
         }
-        require(answer.minified() == text, "batch: an answer has no white space between its tokens")
+        require(answer.compact == text, "batch: an answer has no white space between its tokens")
         let isError = answer["error"] != nil && answer["line"] != nil && answer["payload"] == nil
         let said = isError ? answer["error"] : nil
         if mayBeName, line.first != UInt8(ascii: "{") { return Answer(error: said) }
@@ -37,7 +37,7 @@ struct AnswerRules {
                 && (hasPayload || !BatchLine.isNearly("payload", member.name))
         }
         for (name, value) in passed where !["error", "line"].contains(name) {
-            require(answer[name]?.minified() == value.minified(), "batch: what is passed through stays as it is")
+            require(answer[name]?.compact == value.compact, "batch: what is passed through stays as it is")
         }
         let kept = passed.map(\.name).filter { !["error", "line"].contains($0) }
         let keptInAnswer = answer.members.map(\.name).filter(Set(kept).contains)
@@ -45,5 +45,14 @@ struct AnswerRules {
         require(
             isError || answer["error"] == nil && answer["line"] == nil, "batch: only an error has an error's members")
         return isError ? Answer(error: said) : Answer(kept: answer)
+    }
+}
+
+extension JSONValue {
+    /// The value without white space between tokens; strings keep their bytes.
+    fileprivate var compact: Bytes {
+        var bytes = Bytes()
+        appendMinified(to: &bytes, keepingStrings: true)
+        return bytes
     }
 }

@@ -14,11 +14,13 @@ struct PairingTarget: FuzzTarget {
     private let codeText: Bytes
     private let store: SQLiteKeyStore
     private let exchange: PairingExchange
+    private let trust: ProviderTrust
     private let request: Bytes
     private let reply: Bytes
 
     init() {
         let provider = KnownKeys.provider(1)
+        trust = ProviderTrust(pinned: [provider.publicKey])
         let code = KnownKeys.known { () throws(PairingError) in
             guard let secret = PairingSecret(Bytes(repeating: 0x61, count: PairingSecret.length).span) else {
                 fail("pairing: a secret has 16 bytes")
@@ -32,6 +34,8 @@ struct PairingTarget: FuzzTarget {
         var registration = DeviceRegistration(
             publicKey: KnownKeys.device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
         registration.deviceID = "phone"
+        (registration.updateKey, registration.sequence) = (KnownKeys.signing(1).publicKey, 1)
+        registration.nonce = RecordNonce("AAECAwQFBgcICQoLDA0ODw")
         request = exchange.seal(record: registration.json, salt: Bytes(repeating: 0x62, count: 16))
         store = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
@@ -40,10 +44,10 @@ struct PairingTarget: FuzzTarget {
             return store
         }
         // The phone of this request has the code, so that whatever else comes is another's.
-        guard case .reply(let reply, .paired) = Self.accept(request, store) else {
+        guard let answer = Self.accept(request, store), case .paired = answer.event else {
             fail("pairing: the first phone pairs")
         }
-        self.reply = reply
+        reply = answer.reply
     }
 
     func run(_ input: Bytes) {
@@ -78,10 +82,10 @@ struct PairingTarget: FuzzTarget {
         let before = changes
         let answer = Self.accept(bytes, store)
         require(changes == before, "pairing: what comes again, or does not open, changes nothing")
-        guard case .reply(let sealed, .repeated("phone")) = answer else {
+        guard let answer, case .repeated("phone") = answer.event else {
             return require(!isGenuine, "pairing: a request that comes again gets its reply")
         }
-        require(isGenuine && sealed == reply, "pairing: only the same request gets the same reply")
+        require(isGenuine && answer.reply == reply, "pairing: only the same request gets the same reply")
     }
 
     private func checkReply(_ bytes: Bytes) {
@@ -93,21 +97,23 @@ struct PairingTarget: FuzzTarget {
     private func checkRecord(_ record: Bytes) {
         let request = exchange.seal(record: record, salt: Bytes(repeating: 0x63, count: 16))
         let before = changes
-        guard case .reply(let sealed, let outcome) = Self.accept(request, store),
-            let opened = exchange.open(reply: sealed.span, to: request.span),
-            let reply = try? RegistrationReply(json: opened)
-        else { return require(request.count > PairingExchange.maximumLength, "pairing: a record gets a reply") }
-        switch outcome {
-        case .paired: fail("pairing: a code pairs one phone")
-        case .repeated(let id): require(id == "phone", "pairing: the phone that has the code is meant")
-        case .refused(let refusal):
-            require(changes == before, "pairing: a refused record changes nothing")
-            guard case .refused(refusal) = reply.verdict else { fail("pairing: the reply says why") }
+        let answer = Self.accept(request, store)
+        require(changes == before, "pairing: a code is for one phone, once")
+        guard let answer, let opened = exchange.open(reply: answer.reply.span, to: request.span),
+            let reply = SignedReply.open(
+                opened, to: record, trusting: trust, for: KnownKeys.topic, at: KnownKeys.now)
+        else { return require(request.count > PairingExchange.maximumLength, "pairing: a record gets a signed reply") }
+        switch (answer.event, reply.verdict) {
+        case (.repeated("phone"), .acknowledged(KnownKeys.device.publicKey)): break
+        case (.refused(let refusal, _), .refused(let said)) where said == refusal: break
+        default: fail("pairing: the reply says what has become of the record")
         }
     }
 
-    private static func accept(_ request: Bytes, _ store: SQLiteKeyStore) -> PairingAnswer {
-        KnownKeys.known { () throws(KeyStoreError) in try store.acceptPairing(request, at: KnownKeys.now) }
+    private static func accept(_ request: Bytes, _ store: SQLiteKeyStore) -> PostAnswer? {
+        KnownKeys.known { () throws(KeyStoreError) in
+            try store.accept(.pairing(request), ReplyTerms(), at: KnownKeys.now)
+        }
     }
 
     /// How many rows of the store were ever changed.
@@ -116,4 +122,9 @@ struct PairingTarget: FuzzTarget {
             try store.withConnection { (connection) throws(KeyStoreError) in try connection.state().own }
         }
     }
+}
+
+extension PostAnswer {
+    /// The sealed reply to a request.
+    fileprivate var reply: Bytes { PairingText.decode(body.span) ?? [] }
 }

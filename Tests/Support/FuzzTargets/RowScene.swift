@@ -46,6 +46,7 @@ struct RowScene {
         addKeys(keys)
         addOthers(keys)
         addAnswers(keys)
+        addUpdateKeys(keys)
     }
 
     private mutating func add<Row: StoredRow>(_ rows: Row..., secretColumns: [[Int]] = []) {
@@ -125,7 +126,7 @@ struct RowScene {
             publicKey: phone, suites: [1, 2], topic: topic, createdAt: now,
             pinnedProvider: KnownKeys.provider(1).publicKey, appVersion: AppVersion("2.3.1"))
         (full.token, full.environment, full.grant) = ("0a1b", .development, "Gr-4_nt")
-        full.withdrawal = WithdrawalCapability(String(repeating: "7d", count: 16))
+        (full.updateKey, full.sequence) = (certificate.signingKey, 9_007_199_254_740_990)
         func device(_ registration: DeviceRegistration, _ id: String, user: String? = nil) -> DeviceRow {
             DeviceRow(
                 DeviceRecord(
@@ -142,7 +143,9 @@ struct RowScene {
         let last = RemovedDevice.LastKey(generation: 3, suite: .x25519, id: phone.id)
         add(
             RemovedDeviceRow(
-                RemovedDevice(id: "phone1", removedAt: now, reason: "unregistered", user: "alice", lastKey: last)),
+                RemovedDevice(
+                    id: "phone1", removedAt: now, reason: "unregistered", user: "alice", topic: topic, lastKey: last,
+                    signing: RemovedDevice.Signing(updateKey: certificate.signingKey, sequence: 7), isLost: true)),
             RemovedDeviceRow(RemovedDevice(id: "phone3", removedAt: now)))
     }
 
@@ -163,6 +166,14 @@ struct RowScene {
         add(
             AnswerRow(id: hash, digest: hash, openedAt: now, endsAt: now.adding(.days(31))),
             AnswerRow(id: [1], digest: [], openedAt: now, endsAt: now))
+    }
+
+    private mutating func addUpdateKeys(_ keys: StoreKeys) {
+        let signing = TrustScene().signing
+        // The primary key and the sealed seed.
+        add(
+            UpdateKeyRow(id: 1, account: "alice", signing[0], keys),
+            UpdateKeyRow(id: 2, account: "bob", signing[1], keys), secretColumns: [[0, 2]])
     }
 
     // MARK: Reading

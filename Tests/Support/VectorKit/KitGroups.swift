@@ -1,7 +1,8 @@
 extension KitGroup {
     /// Every group that there is.
     public static let all: [KitGroup] = [
-        envelopes, pushes, notifications, sequences, certificates, plans, contexts, keys, records, replies, payloads,
+        envelopes, pushes, notifications, sequences, certificates, plans, contexts, keys, records, posts, replies,
+        payloads,
         attachments, references, attachmentLists, reserved, fullBodies, suite2Envelopes, suite2Keys,
     ]
 
@@ -90,7 +91,8 @@ extension KitGroup {
     public static let payloads = KitGroup(
         "payloads", taken: ["accepted"], refused: ["refused"], once: ["push-type", "time", "time-to-live"],
         whenTaken: ["bucket", "payload-sha256", "clear", "length", "widest-length"],
-        optional: ["title", "clear-sound", "certificate", "sent-exactly"], many: ["kept", "attachment"])
+        optional: ["title", "clear-sound", "certificate", "certificate-expires-at", "sent-exactly"],
+        many: ["kept", "attachment"])
 
     // MARK: Keys
 
@@ -113,7 +115,7 @@ extension KitGroup {
     private static let recordCodes = keyCodes.union(["malformed-record"])
     private static let recordMembers: Set = [
         "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment",
-        "withdrawal", "grant", "stale",
+        "update-key", "sequence", "nonce", "grant", "stale",
     ]
 
     /// A record of a phone's key, or of a provider's.
@@ -124,14 +126,27 @@ extension KitGroup {
             "topic-mismatch", "key-taken",
         ]), once: ["kind"], whenTaken: ["key", "generation"],
         optional: recordMembers.union([
-            "held-key", "held-generation", "held-topic", "held-user", "removed", "user", "elsewhere", "replace",
-            "seals",
+            "checked", "held-key", "held-generation", "held-topic", "held-user", "removed", "user", "elsewhere",
+            "replace", "seals",
         ]), many: ["provider-has", "issued", "foreign"],
         bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
         withholds: { !$0.all("foreign").isEmpty || $0.optional("stale") != nil })
 
+    /// What phones post to a provider, one after another.
+    public static let posts = KitGroup(
+        "posts", taken: ["added", "updated", "unchanged", "ended", "hello"],
+        refused: recordCodes.union([
+            "unknown-device", "bad-record-signature", "stale-record", "user-mismatch", "generation-rollback",
+            "generation-too-high", "suite-downgrade", "unsupported-suite", "topic-mismatch", "key-taken",
+        ]), once: ["context", "provider-seed", "id"],
+        optional: [
+            "key-after", "removed-after", "update-key-after", "sequence-after", "user-after", "grant-after", "seals",
+        ], many: ["body", "foreign"], bound: [["foreign"]: ["added", "updated", "unchanged"]],
+        withholds: { !$0.all("foreign").isEmpty })
+
     private static let replyMembers: Set = [
-        "acknowledged", "refused", "provider", "certificate", "push-key", "suites",
+        "acknowledged", "refused", "ended", "hello", "sequence", "provider", "certificate", "push-key",
+        "next-push-key", "grant", "suites",
     ]
 
     /// A provider's reply.

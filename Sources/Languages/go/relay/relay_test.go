@@ -32,8 +32,8 @@ func TestRequests(t *testing.T) {
 	}
 	var file struct {
 		Requests []struct {
-			Name, Seed, Origin, Body, PushKey, Signature string
-			Time                                         int64
+			Name, Seed, Origin, Path, Body, PushKey, Signature string
+			Time                                               int64
 		}
 	}
 	if err := json.Unmarshal(data, &file); err != nil || len(file.Requests) == 0 {
@@ -41,6 +41,9 @@ func TestRequests(t *testing.T) {
 	}
 	whole := 0
 	for _, one := range file.Requests {
+		if one.Path != "/v1/push" {
+			continue
+		}
 		seed, _ := hex.DecodeString(one.Seed)
 		key := ed25519.NewKeyFromSeed(seed)
 		public := key.Public().(ed25519.PublicKey)

@@ -107,10 +107,10 @@ function openAnswer(text, given) {
 function members(plain) {
     const length = plain.readUInt16BE(), text = plain.subarray(2, 2 + length);
     if (length > LONGEST_JSON || !padded(text).equals(plain)) throw new PushcryptError("authentication-failed");
-    const found = parseObject(decodeUTF8(text, "malformed-payload"), "malformed-payload"), [id, action, reply] = ["message_id", "action", "text"].map((name) => found.get(name));
+    const found = parseObject(decodeUTF8(text, "malformed-payload"), "malformed-payload"), [id, action, reply] = ["message_id", "action", "text"].map((name) => found.get(name) ?? undefined);
     const [sentAt, at] = ["sent_at", "at"].map((name) => numberOf(found.get(name)));
     const isID = typeof id === "string" && /^[0-9a-f]{32}$/.test(id), isAction = typeof action === "string" && action !== "" && Buffer.byteLength(action) <= LONGEST_ACTION;
-    if (!isID || !isAction || !["string", "undefined"].includes(typeof reply) || sentAt === undefined || at === undefined) {
+    if (!isID || !isAction || (typeof reply !== "string" && reply !== undefined) || sentAt === undefined || at === undefined) {
         throw new PushcryptError("malformed-payload", "a member of the answer is missing, or has another form");
     }
     return present({ messageId: id, sentAt, action, text: reply, at });

@@ -7,7 +7,10 @@ const { labels } = require("./format.js");
 let last = { text: "", bytes: Buffer.alloc(2) };
 
 function lp16(text) {
-    if (last.text !== text) last = { text, bytes: Buffer.concat([Buffer.of(text.length >> 8, text.length), Buffer.from(text)]) };
+    if (last.text !== text) {
+        const data = Buffer.from(text);
+        last = { text, bytes: Buffer.concat([Buffer.of(data.length >> 8, data.length), data]) };
+    }
     return last.bytes;
 }
 

@@ -77,6 +77,11 @@ module.exports = {
     buckets: [
         256, 512, 1024, 1536, 2048, 2560, 2816, 3584,
     ],
+    invisibleCharacters: [
+        0, 31, 127, 159, 173, 173, 1536, 1541, 1564, 1564, 1757, 1757, 1807, 1807, 2192, 2193, 2274, 2274, 6158, 6158, 8203,
+        8207, 8232, 8238, 8288, 8292, 8294, 8303, 65279, 65279, 65529, 65531, 69821, 69821, 69837, 69837, 78896, 78911,
+        113824, 113827, 119155, 119162, 917505, 917505, 917536, 917631,
+    ],
     levels: [
         "passive", "active", "time-sensitive", "critical",
     ],
@@ -100,6 +105,13 @@ module.exports = {
         "0100000000000000000000000000000000000000000000000000000000000000",
         "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
         "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ],
+    weakVerifyingKeys: [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
         "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     ],
     pushTypes: {
@@ -190,13 +202,11 @@ module.exports = {
         longestReason: 64,
         longestAppVersion: 64,
         longestToken: 200,
-        withdrawalLength: 32,
         longestGrant: 1_024,
         largestSuite: 255,
         mostSuites: 16,
         mostForeign: 16,
         generationStep: 1_024,
-        collapseIDLength: 24,
         longestCollapseDevice: 255,
     },
 };

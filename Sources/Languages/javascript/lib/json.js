@@ -32,7 +32,7 @@ class Members extends Map {}
 /** A parser of one text. What breaks a rule is refused with `code`. */
 class Reader {
     constructor(text, code) {
-        Object.assign(this, { text, code, at: 0, isSpaced: false });
+        Object.assign(this, { text, code, at: 0, isMinimal: true });
     }
 
     refuse() {
@@ -44,7 +44,7 @@ class Reader {
             const next = this.text.charCodeAt(this.at);
             if (next !== 0x20 && next !== 0x0a && next !== 0x0d && next !== 0x09) return;
             this.at += 1;
-            this.isSpaced = true;
+            this.isMinimal = false;
         }
     }
 
@@ -69,6 +69,7 @@ class Reader {
         const inside = this.text.slice(this.at, endOfString(this.text, this.at) ?? this.refuse());
         this.at += inside.length + 1;
         if (!/[\\\u0000-\u001f]/.test(inside)) return inside;
+        this.isMinimal = false;
         let value;
         try {
             value = JSON.parse(`"${inside}"`);
@@ -134,25 +135,30 @@ function decodeUTF8(data, code) {
 
 /**
  * Parses a JSON object by [J-2] to [J-6] from a text without halves of surrogate pairs. Objects are `Members`, and numbers `NumberText`. Anything else is
- * refused with the code. The result also has the `text`, and whether it `isSpaced`: white space is between tokens.
+ * refused with the code. The result also has the `text`, and whether it `isMinimal`: no white space is between tokens, and no string has an escape.
  */
 function parseObject(text, code) {
     const reader = new Reader(text, code), result = reader.value(0);
     reader.skipSpace();
     if (!(result instanceof Members) || reader.at !== text.length) reader.refuse();
-    return Object.assign(result, { text, isSpaced: reader.isSpaced });
+    return Object.assign(result, { text, isMinimal: reader.isMinimal });
 }
 
-/** Removes the white space between the tokens of a checked text; strings and numbers keep their characters [S-7]. */
+/** A checked text without white space between its tokens, and with the fewest bytes in its strings; numbers stay as written [S-7]. */
 function minify(text) {
     let result = "";
     for (let at = 0; at < text.length; ) {
         const quote = text.indexOf('"', at), end = quote === -1 ? text.length : endOfString(text, quote + 1) + 1;
         result += text.slice(at, quote === -1 ? end : quote).replace(/[ \t\n\r]+/g, "");
-        if (quote !== -1) result += text.slice(quote, end);
+        if (quote !== -1) result += shortest(text.slice(quote, end));
         at = end;
     }
     return result;
+}
+
+/** A string with the escapes that it needs. */
+function shortest(string) {
+    return /\\[u/]/.test(string) ? JSON.stringify(JSON.parse(string)) : string;
 }
 
 /** The members of an object of a checked text that begins at `start`, in order: names, and where their values begin and end. */

@@ -11,37 +11,40 @@ const { Fields } = require("./fields.js");
 const { limits } = require("./format.js");
 const keys = require("./keys.js");
 const { formatReply, parseDeviceRecord, parseReply } = require("./records.js");
-const { bytes, isTopic, options, present, string, time, topic: readTopic } = require("./values.js");
+const { signature, signerOf } = require("./secrets.js");
+const { isTopic, json, options, present, string, time, topic: readTopic } = require("./values.js");
 
-const label = (text) => Buffer.from(`pushcrypt/1 pairing ${text}\0`);
-const [ID, REQUEST, REPLY_SALT, REPLY] = ["id", "request", "reply salt", "reply"].map(label);
+const label = (text) => Buffer.from(`pushcrypt/1 ${text}\0`);
+const [ID, REQUEST, REPLY_SALT, REPLY, SIGNED] = ["pairing id", "pairing request", "pairing reply salt", "pairing reply", "reply"].map(label);
 /** Milliseconds: 10 minutes. */
 const LIFE = 600_000;
 const SECRET = 16, SALT = 16, HEADER = 24, TAG = 16, LONGEST_URL = 1024;
-/** The text of 16,384 bytes. */
-const LONGEST_BODY = 21_846;
+const LONGEST_POST = 32_768, LONGEST_REQUEST = 16_384;
 const URL = /^(https?):\/\/(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-"$-[\]-~]*)?$/;
 // Not one list, in which an IPv6 address that contains one of IPv4 would be found.
 const [PRIVATE, PRIVATE_6] = [new BlockList(), new BlockList()];
-for (const [net, prefix] of [["10.0.0.0", 8], ["127.0.0.0", 8], ["169.254.0.0", 16], ["172.16.0.0", 12], ["192.168.0.0", 16]]) PRIVATE.addSubnet(net, prefix, "ipv4");
+for (const [net, prefix] of [["10.0.0.0", 8], ["100.64.0.0", 10], ["127.0.0.0", 8], ["169.254.0.0", 16], ["172.16.0.0", 12], ["192.168.0.0", 16]]) PRIVATE.addSubnet(net, prefix, "ipv4");
 for (const [net, prefix] of [["::1", 128], ["fc00::", 7], ["fe80::", 10]]) PRIVATE_6.addSubnet(net, prefix, "ipv6");
+
+const LOCAL = /^(?:localhost|fritz\.box|(?:[^.]+\.)+(?:local|home\.arpa|internal|lan|ts\.net|fritz\.box))$/i;
 
 /** [P-2] */
 function isURL(text) {
     const [matches, scheme, name, address, port = "1"] = (text.length <= LONGEST_URL && URL.exec(text)) || [];
     if (matches === undefined || Number(port) > 65_535 || (address !== undefined && !isIPv6(address))) return false;
     if (scheme === "https") return true;
-    return name === undefined ? PRIVATE_6.check(address, "ipv6") : name.toLowerCase() === "localhost" || (isIPv4(name) && PRIVATE.check(name, "ipv4"));
+    return name === undefined ? PRIVATE_6.check(address, "ipv6") : LOCAL.test(name) || (isIPv4(name) && PRIVATE.check(name, "ipv4"));
 }
 
-/** The bytes of a request, or of a reply. */
+/** The bytes of a request in a post [D-40]. */
 function decode(body) {
-    const given = typeof body === "string" ? body : bytes(body, "the body").toString("latin1");
-    let end = given.length;
-    while (given[end - 1] === "\n" || given[end - 1] === "\r") end--;
-    const data = end <= LONGEST_BODY ? keys.fromBase64(given.slice(0, end)) : Buffer.alloc(0);
-    if (data.length < HEADER + TAG) {
-        throw new PushcryptError("malformed-envelope", "this is not the base64url of a request or reply, or it is too long");
+    const isText = typeof body === "string" || body instanceof Uint8Array, text = isText ? json(body, "malformed-record") : "";
+    if (!isText) throw new TypeError("the body must be a string or a Uint8Array");
+    const members = Fields.parse(Buffer.byteLength(text) <= LONGEST_POST ? text : "", "malformed-record"), request = members.needs("pairing");
+    members.rule(["record", "answer", "hello"].every((name) => members.get(name) === undefined), "more than one thing is posted");
+    const data = keys.fromBase64(request);
+    if (data.length < HEADER + TAG || data.length > LONGEST_REQUEST) {
+        throw new PushcryptError("malformed-envelope", "this is not the base64url of a request, or it is too long");
     }
     return data;
 }
@@ -74,23 +77,39 @@ function sealReply(secret, scene, request, text) {
     return Buffer.concat([salt, encrypt(replyKey(secret, salt, scene, request), ZERO, salt, plain)]).toString("base64url");
 }
 
+/** The body of an answer to a record, whose bytes the signature covers too. */
+function signedReply(signer, topic, record, reply) {
+    const data = Buffer.from(reply), whose = [lp16(topic), signer.provider, signer.signingKey, signer.epoch];
+    const made = signature(signer.key, Buffer.concat([SIGNED, ...whose, keys.sha256(record), data]));
+    return JSON.stringify({ reply: data.toString("base64url"), signature: made.toString("base64url") });
+}
+
+/** The record of a request; nothing for one that breaks a rule. */
+function recordOf(plain) {
+    return attempt(() => {
+        const members = Fields.parse(plain, "malformed-record");
+        for (const name of ["device", "update_key", "sequence", "nonce"]) members.rule(members.get(name) !== undefined, `there is no ${name}`);
+        return parseDeviceRecord(plain);
+    }, () => undefined);
+}
+
 /** A code for one phone, and what came of it. It prints no secret. */
 class Pairing {
     #secret;
     #scene;
     #reply;
 
-    constructor(secret, { url, topic, provider, created, claimed, device, reply }) {
+    constructor(secret, { url, topic, provider, created, claimed, device, updateKey, reply }) {
         this.#secret = secret;
         this.#scene = sceneOf(url, topic, fingerprintOf(provider));
         this.#reply = reply;
-        Object.assign(this, { id: idOf(secret).toString("hex"), provider, url, topic, created, claimed, device });
+        Object.assign(this, { id: idOf(secret).toString("hex"), provider, url, topic, created, claimed, device, updateKey });
         Object.freeze(this);
     }
 
     static create(given) {
         const { provider, url, topic, at = Date.now() } = options(given, ["provider", "url", "topic", "at"], "Pairing.create");
-        if (!isURL(string(url, "url"))) throw new PushcryptError("invalid-request", "the url is not https, or http to a private address, without user and fragment");
+        if (!isURL(string(url, "url"))) throw new PushcryptError("invalid-request", "the url is not https, or http in a home network, without user and fragment");
         keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC);
         return new Pairing(randomBytes(SECRET), { url, topic: readTopic(topic), provider: keys.bare(provider), created: clock(at) });
     }
@@ -98,36 +117,44 @@ class Pairing {
     static parse(given) {
         const members = Fields.parse(given, "malformed-record"), url = members.needs("url"), topic = members.needs("topic"), provider = members.needs("provider");
         const secret = members.needs("secret", members.matching("secret", /^[A-Za-z0-9_-]{21}[AQgw]$/)), created = members.needs("created", members.integer("created"));
-        const claim = { claimed: members.integer("claimed"), device: members.text("device"), reply: members.text("reply") };
-        members.rule(isURL(url) && isTopic(topic) && [0, 3].includes(Object.keys(present(claim)).length), "url, topic or the claim breaks its rule");
+        const claim = { claimed: members.integer("claimed"), device: members.text("device"), updateKey: members.text("update_key"), reply: members.text("reply") };
+        members.rule(isURL(url) && isTopic(topic) && [0, 4].includes(Object.keys(present(claim)).length), "url, topic or the claim breaks its rule");
         if (claim.reply !== undefined) parseReply(claim.reply);
+        if (claim.updateKey !== undefined) keys.parseRawKey(claim.updateKey, "malformed-key");
         return new Pairing(Buffer.from(secret, "base64url"), { url, topic, provider: keys.bare(provider), created, ...claim });
     }
 
     json() {
-        const { url, topic, provider, created, claimed, device } = this;
-        return JSON.stringify({ secret: this.#secret.toString("base64url"), url, topic, provider, created, claimed, device, reply: this.#reply });
+        const { url, topic, provider, created, claimed, device, updateKey: update_key } = this;
+        return JSON.stringify({ secret: this.#secret.toString("base64url"), url, topic, provider, created, claimed, device, update_key, reply: this.#reply });
     }
 
     get code() {
         return `pushcrypt:1?${Buffer.concat([Buffer.of(1), this.#secret, fingerprintOf(this.provider)]).toString("base64url")}&${this.url}`;
     }
 
-    open(body, given = {}) {
-        const { at = Date.now() } = options(given, ["at"], "open"), now = clock(at), request = decode(body);
-        if (now >= (this.claimed ?? this.created) + LIFE) throw new PushcryptError("expired", "the code has ended");
+    open(body, given) {
+        const { key, at = Date.now() } = options(given, ["key", "at"], "open"), now = clock(at), signer = signerOf(key, this.topic), request = decode(body);
+        const start = this.claimed ?? this.created, provider = keys.keyText(signer.provider, keys.PROVIDER_PUBLIC);
+        if (provider !== this.provider) throw new PushcryptError("invalid-request", "the key is not of the provider that the code names");
+        // A code of a clock that was ahead has ended, too [P-3].
+        if (now < start - LIFE || now >= start + LIFE) throw new PushcryptError("expired", "the code has ended");
         const plain = opened(requestKey(this.#secret, request.subarray(8, HEADER), this.#scene), request.subarray(0, HEADER), request.subarray(HEADER));
-        const { record, text } = this.#decided(plain), seal = (reply) => sealReply(this.#secret, this.#scene, request, reply);
-        const claim = (reply) => new Pairing(this.#secret, { ...this, claimed: now, device: record.deviceId, reply });
+        const { record, text } = this.#decided(plain), seal = (reply) => {
+            const own = JSON.stringify({ ...JSON.parse(reply), provider, certificate: signer.certificate?.text });
+            return sealReply(this.#secret, this.#scene, request, signedReply(signer, this.topic, plain, own));
+        };
+        const claim = (reply) => new Pairing(this.#secret, { ...this, claimed: now, device: record.deviceId, updateKey: record.updateKey, reply });
         return new PairingRequest(this, record, text === undefined ? undefined : seal(text), seal, claim);
     }
 
-    /** The record, and the reply record if that is decided. */
+    /** The record, or the reply record if that is decided. */
     #decided(plain) {
-        const record = attempt(() => parseDeviceRecord(plain), () => undefined), own = this.#reply === undefined ? undefined : parseReply(this.#reply);
-        if (record?.deviceId === undefined) return { text: formatReply({ refused: "malformed-record" }) };
-        const isOther = own !== undefined && (record.deviceId !== this.device || record.publicKey !== own.acknowledged);
-        return isOther ? { text: formatReply({ refused: "pairing-used" }) } : { record, text: this.#reply };
+        const record = recordOf(plain);
+        if (record === undefined) return { text: formatReply({ refused: "malformed-record" }) };
+        if (this.#reply === undefined) return { record };
+        const isSame = record.deviceId === this.device && record.updateKey === this.updateKey && record.publicKey === parseReply(this.#reply).acknowledged;
+        return { text: isSame ? this.#reply : formatReply({ refused: "pairing-used" }) };
     }
 }
 
@@ -147,16 +174,14 @@ class PairingRequest {
     }
 
     seal(reply) {
-        const { acknowledged, refused, provider } = parseReply(string(reply, "the reply")), pairing = this.#pairing;
+        const { acknowledged, refused } = parseReply(string(reply, "the reply")), pairing = this.#pairing;
         if (this.answer !== undefined) return { pairing, answer: this.answer };
         if (refused !== undefined) return { pairing, answer: this.#seal(reply) };
-        if (acknowledged !== this.record.publicKey || provider !== pairing.provider) {
-            throw new PushcryptError("invalid-request", "the reply does not have the key of the record, or the provider key of the code");
-        }
+        if (acknowledged !== this.record.publicKey) throw new PushcryptError("invalid-request", "the reply acknowledges another key than the record's");
         return { pairing: this.#claim(reply), answer: this.#seal(reply) };
     }
 }
 
 const pairingId = (body) => decode(body).subarray(0, 8).toString("hex");
 
-module.exports = { Pairing, PairingRequest, isURL, pairingId };
+module.exports = { Pairing, PairingRequest, isURL, pairingId, sceneOf, sealReply, signedReply };

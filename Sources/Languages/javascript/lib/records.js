@@ -4,13 +4,14 @@
 const { Certificate } = require("./certificate.js");
 const { attempt } = require("./errors.js");
 const { Fields } = require("./fields.js");
-const { limits } = require("./format.js");
+const { invisibleCharacters, limits } = require("./format.js");
 const { NumberText } = require("./json.js");
 const keys = require("./keys.js");
 const { array, bytes, isTopic, json, options, present, string } = require("./values.js");
 
 const REASON = /^[a-z0-9-]{1,64}$/;
-const TOKEN = /^[0-9a-f]+$/, ENVIRONMENT = /^(?:production|development)$/, WITHDRAWAL = /^[0-9a-f]{32}$/, GRANT = /^[A-Za-z0-9_-]+$/;
+const TOKEN = /^[0-9a-f]+$/, ENVIRONMENT = /^(?:production|development)$/, GRANT = /^[A-Za-z0-9_-]+$/, NONCE = /^[A-Za-z0-9_-]{21}[AQgw]$/;
+const REPLY = ["acknowledged", "refused", "ended", "hello", "sequence", "provider", "certificate", "suites", "foreign", "pushKey", "nextPushKey", "grant"];
 const MALFORMED = "malformed-record";
 /** The suite of the keys that this package seals to. */
 const SUITE = limits.suite;
@@ -51,7 +52,13 @@ function isName(value, most) {
 
 function isDeviceID(id) {
     const isKey = [keys.DEVICE_PUBLIC, keys.PQ_PUBLIC].some((prefix) => id.startsWith(`${prefix}1`));
-    return isName(id, limits.longestDeviceID) && !/[\p{Cf}\p{Zl}\p{Zp}]/u.test(id) && !isKey && !/^ *$/.test(id);
+    return isName(id, limits.longestDeviceID) && ![...id].some(isInvisible) && !isKey && !/^ *$/.test(id);
+}
+
+/** Whether a character is invisible, whatever JavaScript's tables say: an odd number of the ranges' bounds are at or below it. */
+function isInvisible(character) {
+    const code = character.codePointAt(0);
+    return invisibleCharacters.filter((bound, index) => bound + (index % 2) <= code).length % 2 === 1;
 }
 
 /** The members that both records have, before the texts of their keys are read [D-1], [D-3]. */
@@ -87,14 +94,18 @@ function parseDeviceRecord(given) {
     const pinned = members.text("provider"), certificate = certificateOf(members);
     const token = members.matching("token", TOKEN, limits.longestToken), environment = members.matching("environment", ENVIRONMENT);
     members.rule(token === undefined || token.length % 2 === 0, "token has half a byte");
-    const withdrawal = members.matching("withdrawal", WITHDRAWAL), grant = members.matching("grant", GRANT, limits.longestGrant);
+    const grant = members.matching("grant", GRANT, limits.longestGrant), sequence = members.integer("sequence"), updateKey = members.text("update_key");
+    members.matching("nonce", NONCE);
+    members.rule(sequence !== 0 && sequence !== limits.largestTime, "sequence is not from 1 to 2^53 - 2");
+    members.rule(members.get("ended") === undefined, "ended is of a signed end alone");
     members.text("key_id");
     const bytes = keys.parseKey(members.text("public_key"), keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(pinned === undefined ? [] : [pinned], keys.PROVIDER_PUBLIC);
+    if (updateKey !== undefined) keys.parseRawKey(updateKey, "malformed-key");
     checkID(members, keys.deviceKeyID(bytes));
     return present({
         deviceId, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, provider, certificate, appVersion, token,
-        environment, withdrawal, grant,
+        environment, grant, updateKey, sequence,
     });
 }
 
@@ -112,13 +123,15 @@ function parseReply(given) {
     const members = Fields.parse(given, MALFORMED);
     members.rule(members.integer("version") === 1, "version is not 1");
     const confirmed = members.text("acknowledged"), refused = members.text("refused"), own = members.text("provider");
-    members.rule((confirmed === undefined) !== (refused === undefined), "there is not either acknowledged or refused");
+    const ended = members.text("ended"), hello = members.text("hello"), sequence = members.integer("sequence"), grant = members.matching("grant", /^ended$/);
+    members.rule([confirmed, refused, ended, hello].filter((one) => one !== undefined).length === 1, "there is not one of acknowledged, refused, ended and hello");
     members.rule(refused === undefined || REASON.test(refused), "refused is not a reason");
-    const suites = suitesOf(members), foreign = texts(members, "foreign", limits.mostForeign), key = members.text("push_key");
+    members.rule(ended === undefined || isDeviceID(ended), "ended is not a device id");
+    const suites = suitesOf(members), foreign = texts(members, "foreign", limits.mostForeign), pushKeys = ["push_key", "next_push_key"].map((name) => members.text(name));
     const [acknowledged] = checkKeys(confirmed === undefined ? [] : [confirmed], keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(own === undefined ? [] : [own], keys.PROVIDER_PUBLIC);
-    const pushKey = key === undefined ? undefined : keys.parseRawKey(key, "malformed-key");
-    return present({ acknowledged, refused, provider, certificate: certificateOf(members), suites, foreign, pushKey });
+    const [pushKey, nextPushKey] = pushKeys.map((key) => (key === undefined ? undefined : keys.parseRawKey(key, "malformed-key")));
+    return present({ acknowledged, refused, ended, hello, sequence, provider, certificate: certificateOf(members), suites, foreign, pushKey, nextPushKey, grant });
 }
 
 // Writing: what is written is read back, so that nobody gets a record that breaks a rule.
@@ -132,13 +145,9 @@ function formatProviderRecord(given) {
 }
 
 function formatReply(given) {
-    const { acknowledged, refused, provider, certificate, suites, foreign = [], pushKey } = options(
-        given, ["acknowledged", "refused", "provider", "certificate", "suites", "foreign", "pushKey"], "formatReply",
-    );
-    return written(parseReply, {
-        version: 1, acknowledged, refused, provider, certificate, suites, foreign: some(foreign, "foreign"),
-        push_key: pushKey === undefined ? undefined : bytes(pushKey, "pushKey").toString("base64url"),
-    });
+    const { foreign = [], pushKey, nextPushKey, ...same } = options(given, REPLY, "formatReply");
+    const [push_key, next_push_key] = [pushKey, nextPushKey].map((key) => (key === undefined ? undefined : bytes(key, "a push key").toString("base64url")));
+    return written(parseReply, { version: 1, ...same, foreign: some(foreign, "foreign"), push_key, next_push_key });
 }
 
 /** An array, which is left out if it is empty. */

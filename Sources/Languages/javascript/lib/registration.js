@@ -1,7 +1,6 @@
 // What a provider decides about a registration: Docs/FormatRecords.md, "Rules of providers".
 "use strict";
 
-const { timingSafeEqual } = require("node:crypto");
 const { Certificate } = require("./certificate.js");
 const { PushcryptError, attempt } = require("./errors.js");
 const { limits } = require("./format.js");
@@ -10,7 +9,7 @@ const { SUITE, formatReply, suiteOf } = require("./records.js");
 const { array, boolean, options, present, string, topic: readTopic } = require("./values.js");
 
 const STORED = [
-    "user", "isRemoved", "deviceId", "publicKey", "suites", "topic", "generation", "created", "provider", "appVersion", "token", "environment", "withdrawal", "grant",
+    "user", "isRemoved", "deviceId", "publicKey", "suites", "topic", "generation", "created", "provider", "appVersion", "token", "environment", "grant", "updateKey", "sequence",
 ];
 const OPTIONS = ["topic", "provider", "certificate", "issued", "ownKeys", "elsewhere", "replace", "pushKey"];
 
@@ -41,7 +40,7 @@ function accept(record, held, user, given) {
 /** [D-15], [D-7], [D-18], [D-23] */
 function checkAgainst(record, held, isSame, user) {
     const owner = held?.user ?? null, generation = held?.generation ?? 0;
-    if (owner !== null && (user === null ? !isSame : user !== owner)) throw new PushcryptError("user-mismatch");
+    if (held !== null && user !== owner && (user !== null || !isSame)) throw new PushcryptError("user-mismatch");
     const isLower = record.generation < generation || (held !== null && record.generation === generation && !isSame);
     if (isLower) throw new PushcryptError("generation-rollback");
     if (record.generation > generation + limits.generationStep) throw new PushcryptError("generation-too-high");
@@ -50,12 +49,13 @@ function checkAgainst(record, held, isSame, user) {
 
 /** The device from now on: what the record says, and what it does not say as before. */
 function merged(record, before, kept, { user, topic }) {
-    const { publicKey, suites, generation, created, provider, appVersion, token, environment, withdrawal, grant } = record;
+    const { publicKey, suites, generation, created, provider, appVersion, token, environment, grant } = record;
     const isSame = kept?.publicKey === publicKey, where = token === undefined ? kept ?? {} : record;
     return present({
         deviceId: before?.deviceId ?? record.deviceId, publicKey, topic, generation, user, suites, created: created ?? (isSame ? kept.created : undefined), provider,
-        appVersion: appVersion ?? kept?.appVersion, token: where.token, environment: environment ?? where.environment, withdrawal: withdrawal ?? kept?.withdrawal,
-        grant: grant ?? kept?.grant,
+        appVersion: appVersion ?? kept?.appVersion, token: where.token, environment: environment ?? where.environment,
+        grant: grant ?? kept?.grant, updateKey: record.updateKey ?? before?.updateKey,
+        sequence: Math.max(record.sequence ?? 0, before?.sequence ?? 0) || undefined,
     });
 }
 
@@ -110,16 +110,11 @@ function readStored(device, what) {
     if (user !== null) string(user, `${what}.user`);
     boolean(isRemoved, `${what}.isRemoved`);
     const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-    for (const name of ["deviceId", "topic", "appVersion", "token", "environment", "withdrawal", "grant"]) {
+    for (const name of ["deviceId", "topic", "appVersion", "token", "environment", "grant", "updateKey"]) {
         if (known[name] !== undefined) string(known[name], `${what}.${name}`);
     }
+    if (known.sequence !== undefined && !Number.isSafeInteger(known.sequence)) throw new TypeError(`${what}.sequence must be a whole number`);
     return { ...known, user, isRemoved };
 }
 
-function canWithdraw(device, withdrawal) {
-    const { withdrawal: own, isRemoved } = readStored(device, "device") ?? {};
-    const [a, b] = [own ?? "", string(withdrawal, "withdrawal")].map((text) => Buffer.from(text));
-    return !isRemoved && a.length > 0 && a.length === b.length && timingSafeEqual(a, b);
-}
-
-module.exports = { accept, canWithdraw, refuse };
+module.exports = { accept, refuse };

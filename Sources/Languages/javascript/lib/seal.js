@@ -20,8 +20,9 @@ function namedMessageID(name) {
     return sha256(Buffer.concat([labels.callerID, Buffer.from(name)])).subarray(0, limits.messageIDLength);
 }
 
-/** The time to live that is sealed: it ends at ten minutes, unless the push is a call. */
+/** The time to live that is sealed: it ends at ten minutes, unless the push is a call; 0, for one attempt, leaves phones' clocks ten minutes. */
 function sealedTimeToLive(timeToLive, sentAt, pushType) {
+    if (timeToLive === 0) return limits.expirationUnit / 1000;
     if (pushType === "voip") return timeToLive;
     const end = sentAt + 1000n * BigInt(timeToLive), floor = (end / END_UNIT) * END_UNIT;
     const life = (until) => Number((until - sentAt + 999n) / 1000n);
@@ -45,8 +46,8 @@ function seal(message) {
             : "there is no push type of this name; alert, background and voip can be sealed");
     }
     checkTimes(message);
-    const members = checkSealable(message.payload, pushType), { text, isSpaced } = members;
-    const minimal = isSpaced ? minify(text) : text, plain = makeBody(message, minimal), random = randomBytes(64), sent = Buffer.allocUnsafe(8);
+    const members = checkSealable(message.payload, pushType), { text, isMinimal } = members;
+    const minimal = isMinimal ? text : minify(text), plain = makeBody(message, minimal), random = randomBytes(64), sent = Buffer.allocUnsafe(8);
     sent.writeBigUInt64BE(sentAt);
     const messageID = message.messageId === undefined
         ? hedged(signer, labels.messageID, message.rMessageID ?? random.subarray(0, 32), sent, sha256(plain.body)).subarray(0, limits.messageIDLength)
@@ -78,13 +79,14 @@ function seal(message) {
     signature(signer.key, signed(header, enc, device, signer.provider, signer.signingKey, signer.epoch, topic, contentHash)).copy(inner, 4);
     const envelope = Buffer.concat([header, enc, encryption.seal(inner)]);
     const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
-    return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength: widest + textLength(bucket) };
+    const expiresAt = Number(sentAt) + 1000 * timeToLive, expiration = message.timeToLive === 0 ? 0 : Math.floor(expiresAt / 1000);
+    return { push, messageID, deviceID, timeToLive, expiresAt, expiration, widestLength: widest + textLength(bucket) };
 }
 
 /** Refuses times that no message has, and a certificate that phones no longer believe [S-10]. */
 function checkTimes({ timeToLive, sentAt, signer }) {
-    const isTime = timeToLive >= 1 && timeToLive <= limits.longestTimeToLive && sentAt >= 0n && sentAt <= BigInt(limits.largestTime);
-    if (!isTime) throw new PushcryptError("invalid-time", "a time is 0 to 2^53 - 1 milliseconds, a time to live 1 to 2592000 seconds (30 days)");
+    const isTime = timeToLive >= 0 && timeToLive <= limits.longestTimeToLive && sentAt >= 0n && sentAt <= BigInt(limits.largestTime);
+    if (!isTime) throw new PushcryptError("invalid-time", "a time is 0 to 2^53 - 1 milliseconds, a time to live 0 to 2592000 seconds (30 days)");
     if (signer.certificate !== null && sentAt > signer.certificate.expiresAt) {
         throw new PushcryptError("invalid-time", "the certificate of the signing key has expired, so no phone would open this; issue another");
     }
@@ -178,9 +180,4 @@ function widest(json) {
     return count;
 }
 
-/** The collapse id of a push: a keyed hash of device and message, so that the relay learns no names. */
-function collapseID(signer, topic, device, pushes) {
-    return hedged(signer, labels.collapse, lp16(topic), device, pushes).toString("base64url", 0, limits.collapseIDLength);
-}
-
-module.exports = { collapseID, hedged, seal };
+module.exports = { hedged, namedMessageID, seal };

@@ -4,11 +4,12 @@
 const { randomBytes } = require("node:crypto");
 const { AnswerSecret } = require("./answers.js");
 const { AttachmentReference, sealFile } = require("./attachments.js");
+const { lp16 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { clearFields: CLEAR_FIELDS, labels, limits, pushTypes, texts } = require("./format.js");
 const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
-const { collapseID, hedged, seal } = require("./seal.js");
+const { hedged, seal } = require("./seal.js");
 const { signerOf } = require("./secrets.js");
 const { array, boolean, bytes, instance, json, options, seconds, string, time, topic: readTopic } = require("./values.js");
 
@@ -62,7 +63,7 @@ class Sealer {
 
     request(push, given = {}) {
         if (!(push instanceof SealedPush)) throw new TypeError("request needs what seal has returned");
-        const { deviceId, collapseName, priority = push.pushType === "background" ? 5 : 10, expiration = Math.floor(push.expiresAt / 1000) } = options(
+        const { priority = push.pushType === "background" ? 5 : 10, expiration = push.expiration } = options(
             given, ["deviceId", "collapseName", "priority", "expiration"], "request",
         );
         if (!PRIORITIES.includes(priority)) throw new TypeError("priority must be 10, 5 or 1");
@@ -72,17 +73,13 @@ class Sealer {
         if (!Number.isSafeInteger(expiration) || expiration < 0 || (given.expiration !== undefined && expiration >= limits.timeFieldEnd)) {
             throw new PushcryptError("invalid-request", "the expiration is a time in seconds since 1970, or 0");
         }
-        checkName(collapseName, "collapseName");
-        const pushes = collapseName === undefined
-            ? Buffer.concat([Buffer.of(2), Buffer.from(push.messageId, "hex")])
-            : Buffer.concat([Buffer.of(1), Buffer.from(collapseName)]);
         return {
             headers: {
                 "apns-topic": this.#topic + pushTypes[push.pushType].suffix,
                 "apns-push-type": push.pushType,
                 "apns-priority": String(priority),
                 "apns-expiration": String(expiration),
-                "apns-collapse-id": collapseID(this.#signer, this.#topic, collapseDevice(push, deviceId), pushes),
+                "apns-collapse-id": collapseID(this.#signer.provider, this.#topic, push, given),
             },
             body: push.json,
         };
@@ -109,9 +106,9 @@ class Sealer {
 
 /** What `Sealer.seal` returns: send `json` instead of the payload. */
 class SealedPush {
-    constructor({ push, messageID, deviceID, timeToLive, expiresAt, widestLength }, recipient, pushType) {
+    constructor({ push, messageID, deviceID, timeToLive, expiresAt, expiration, widestLength }, recipient, pushType) {
         Object.assign(this, {
-            json: push, messageId: messageID.toString("hex"), timeToLive, expiresAt: Number(expiresAt), widestLength, recipient,
+            json: push, messageId: messageID.toString("hex"), timeToLive, expiresAt, expiration, widestLength, recipient,
             keyId: deviceID.toString("hex"), pushType,
         });
         Object.freeze(this);
@@ -122,12 +119,19 @@ class SealedPush {
     }
 }
 
-/** The device's part of a collapse id: its name, or its key. */
-function collapseDevice(push, id) {
-    if (id === undefined) return Buffer.concat([Buffer.of(2), keys.parseKey(push.recipient, keys.DEVICE_PUBLIC)]);
-    const text = Buffer.from(string(id, "deviceId")), most = limits.longestCollapseDevice;
-    if (text.length < 1 || text.length > most) throw new PushcryptError("invalid-request", `deviceId must have 1 to ${most} bytes`);
-    return Buffer.concat([Buffer.of(1, 0, text.length), text]);
+/** A hash of device and message, or of their names: the same whatever signs, and on every server. */
+function collapseID(provider, topic, { recipient, messageId }, { deviceId, collapseName }) {
+    const device = deviceId === undefined ? [2, keys.parseKey(recipient, keys.DEVICE_PUBLIC)] : [1, name(deviceId, "deviceId", limits.longestCollapseDevice)];
+    const pushes = collapseName === undefined ? [2, Buffer.from(messageId, "hex")] : [1, name(collapseName, "collapseName", 65_535)];
+    const parts = [device, pushes].flatMap(([type, data]) => [Buffer.of(type), data]);
+    return keys.sha256(Buffer.concat([labels.collapse, provider, lp16(topic), ...parts])).toString("base64url");
+}
+
+/** A name in a collapse id. */
+function name(text, what, most) {
+    const { length } = Buffer.from(string(text, what));
+    if (length < 1 || length > most) throw new PushcryptError("invalid-request", `${what} must have 1 to ${most} bytes`);
+    return lp16(text);
 }
 
 function readPlaceholder(given) {
@@ -157,4 +161,4 @@ const sizes = Object.freeze(Object.fromEntries(
     Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody - limits.certificateLength })]),
 ));
 
-module.exports = { FIXED, SealedPush, Sealer, limits: sizes };
+module.exports = { FIXED, SealedPush, collapseID, Sealer, limits: sizes };

@@ -90,7 +90,7 @@ test("files that are no requests are refused", async () => {
     assert.ok(CertificateRequest.parse({ ...good, more: [1], past: null, stolen: null, current: null, expires: null }));
     for (const wrong of [
         { version: 2 }, { version: "1" }, { topic: "a b" }, { topic: null }, { provider: 7 }, { provider: pin.slice(0, -1) },
-        { provider: "pcs1qgqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpa4zlt" }, { signing_key: "AA" }, { signing_key: null }, { expires: -1 }, { expires: "90d" },
+        { provider: "pcs1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqd3u8zu" }, { signing_key: "AA" }, { signing_key: null }, { expires: -1 }, { expires: "90d" },
         { stolen: 1 }, { current: 7 }, { past: {} }, { past: [7] }, { past: [{}] }, { past: Array(65).fill({ replaced: 1 }) },
     ]) await throws("malformed-request", () => CertificateRequest.parse({ ...good, ...wrong }), inspect(wrong));
     for (const wrong of ["", "{", "[]", "null", `${JSON.stringify(good)}x`, JSON.stringify(good).replace("{", '{"version":1,')]) {

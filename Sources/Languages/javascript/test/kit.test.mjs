@@ -12,7 +12,7 @@ const { Certificate, certified, claimOf, claimed, nextOf, readPlan } = internal(
 const { limits } = internal("format"), { decodeUTF8 } = internal("json");
 const keys = internal("keys");
 const { formatReply, parseReply } = internal("records");
-const { FIXED } = internal("sealer");
+const { FIXED, collapseID } = internal("sealer"), { namedMessageID } = internal("seal");
 const { partsOf, signature } = internal("secrets");
 const { topic: checkTopic } = internal("values");
 
@@ -26,18 +26,19 @@ const sha256 = (data) => createHash("sha256").update(data).digest("hex");
 const defined = (members) => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 const texts = (value) => (value === undefined || value === null ? undefined : [value].flat().map(String));
 
-/** A signing key that the worked example's provider certified. */
-const credential = (() => {
-    const provider = ProviderKey.parse(PROVIDER_SECRET), key = new SigningKey(Buffer.alloc(32, 7));
-    const certificate = issueCertificate({ provider, signingKey: key.publicBytes, topic: APP, at: 1000, lifetime: undefined });
-    return new Credential({ key, certificate, provider: provider.publicKey });
-})();
+/** A signing key that the worked example's provider certified until a time. */
+const credential = (expiresAt = 2n ** 64n - 1n) => {
+    const provider = ProviderKey.parse(PROVIDER_SECRET), key = new SigningKey(Buffer.alloc(32, 7)), { publicKey } = partsOf(provider, ProviderKey);
+    const claim = claimOf({ epoch: 1, floor: 0, graceUntil: 1n, expiresAt }, Buffer.from(key.publicBytes));
+    const { text } = certified(claim, signature(provider, claimed(publicKey, APP, claim)), publicKey, APP);
+    return new Credential({ key, certificate: text, provider: provider.publicKey });
+};
 
 /** A record's own members, as the kit names them. */
 const membersOf = (record) => ({
     key: record.publicKey, generation: record.generation, device: record.deviceId, suites: record.suites?.join(" "), topic: record.topic, created: record.created,
     provider: record.provider, certificate: record.certificate, "app-version": record.appVersion, token: record.token, environment: record.environment,
-    withdrawal: record.withdrawal, grant: record.grant,
+    "update-key": record.updateKey && Buffer.from(record.updateKey, "base64url").toString("hex"), sequence: record.sequence, grant: record.grant,
 });
 
 function checkResults(each, group, found) {
@@ -47,24 +48,23 @@ function checkResults(each, group, found) {
 }
 const RESULTS = {
     plans: ["epoch", "floor", "grace-until", "expires-at"],
-    records: ["key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "withdrawal", "grant", "foreign", "stale"],
-    replies: ["acknowledged", "refused", "provider", "certificate", "push-key", "suites", "foreign"],
+    records: ["key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "update-key", "sequence", "grant", "foreign", "stale"],
+    replies: ["acknowledged", "refused", "ended", "hello", "sequence", "provider", "certificate", "push-key", "next-push-key", "grant", "suites", "foreign"],
 };
 
 /** What `accept` makes of a record for the provider of a test. */
 function register(record, each) {
     const heldUser = each.one("held-user") ?? null, topic = record.topic ?? each.one("held-topic") ?? APP, has = each["provider-has"];
-    // A test of a device that is held leaves out a user who is not known, and then means the one who has the device.
-    const user = each.one("user") ?? (each.removed === undefined ? heldUser : null);
+    const user = each.one("user") ?? null, issued = each.issued ?? [], provider = has?.[0] ?? ProviderKey.parse(PROVIDER_SECRET).publicKey;
+    const isOwn = (one) => outcomeOf(() => one.check(keys.parseKey(provider, "pcs"), topic)) === undefined;
+    const [current] = issued.map((text) => Certificate.parse(text)).filter(isOwn).sort((a, b) => b.epoch - a.epoch);
     const held = each["held-key"] && defined({
         publicKey: each.one("held-key"), generation: Number(each.one("held-generation")), topic: each.one("held-topic"), isRemoved: each.one("removed") === "yes",
     });
     const other = each.elsewhere && { publicKey: record.publicKey, generation: 1, user: each.one("elsewhere") === "-" ? null : each.one("elsewhere") };
-    // Without anything of a provider's, it is only read.
-    const isProvider = has !== undefined || Object.keys(each).some((name) => /^(held-|user|elsewhere|replace|removed|issued)/.test(name));
     return accept(record, held ? { ...held, user: heldUser } : null, user, {
-        topic, provider: has?.[0] ?? ProviderKey.parse(PROVIDER_SECRET).publicKey, ownKeys: has ?? (record.provider ? [record.provider] : []),
-        issued: has === undefined ? undefined : each.issued ?? [], elsewhere: other ?? null, replace: each.one("replace") === "yes" || (!isProvider && each.expected === "accepted"),
+        topic, provider, ownKeys: has ?? (record.provider ? [record.provider] : []),
+        issued: has === undefined ? undefined : issued, certificate: current?.text, elsewhere: other ?? null, replace: each.one("replace") === "yes" || each.checked === undefined,
     });
 }
 
@@ -165,13 +165,15 @@ const GROUPS = {
         assert.deepEqual(parseReply(formatReply(reply)), reply);
         checkResults({ ...each, suites: each.suites ?? ["1"] }, "replies", {
             acknowledged: reply.acknowledged, refused: reply.refused, provider: reply.provider, certificate: reply.certificate,
-            "push-key": reply.pushKey?.toString("hex"), suites: reply.suites.join(" "), foreign: reply.foreign,
+            "push-key": reply.pushKey?.toString("hex"), "next-push-key": reply.nextPushKey?.toString("hex"), ended: reply.ended, hello: reply.hello,
+            sequence: reply.sequence, grant: reply.grant, suites: reply.suites.join(" "), foreign: reply.foreign,
         });
     },
     payloads(each) {
         const sound = each.one("clear-sound"), at = Number(each.one("time")), pushType = each.one("push-type") ?? "alert";
         const push = outcomeOf(() => {
-            const key = each.one("certificate") === "yes" ? credential : ProviderKey.parse(PROVIDER_SECRET);
+            const expiresAt = each.one("certificate-expires-at"), certified = () => credential(expiresAt && BigInt(expiresAt));
+            const key = each.one("certificate") === "yes" ? certified() : ProviderKey.parse(PROVIDER_SECRET);
             const placeholder = { ...defined({ title: each.one("title") }), ...(sound && { sound: sound === "none" ? null : sound }), clearFields: each.kept ?? [] };
             return new Sealer({ key, topic: APP, placeholder }).seal(each.body, {
                 to: DEVICE_PUBLIC, at, pushType, exact: each.one("sent-exactly") === "yes", attachments: (each.attachment ?? []).map((json) => AttachmentReference.parse(json)),
@@ -257,11 +259,12 @@ test("the seals of envelopes.json, byte for byte", { skip }, () => {
 test("the collapse ids and expirations of requests.json", { skip }, () => {
     const cases = vectors("requests.json"), payload = '{"aps":{"alert":"a"}}';
     for (const each of cases.collapse) {
-        const sealer = sealerOf(each), push = sealVector(sealer, each, payload, { at: 1_767_225_600_000 });
-        const { headers } = sealer.request(push, defined({ deviceId: each.device, collapseName: each.collapseName }));
-        assert.equal(headers["apns-collapse-id"], each.collapseID, each.name);
+        // Nothing is sealed to other devices.
+        if (each.devicePublic?.length !== 64) continue;
+        const push = { recipient: keys.keyText(hex(each.devicePublic), "pcr"), messageId: namedMessageID(each.callerID).toString("hex") };
+        assert.equal(collapseID(hex(each.providerPublic), each.topic, push, { deviceId: each.device, collapseName: each.collapseName }), each.collapseID, each.name);
     }
-    const some = cases.collapse[0], sealer = sealerOf(some);
+    const some = { devicePublic: cases.collapse[0].devicePublic }, sealer = new Sealer({ key: new ProviderKey(Buffer.alloc(32)), topic: APP });
     for (const each of cases.expiration) {
         const push = sealVector(sealer, some, payload, { at: each.sentAt, pushType: each.pushType, timeToLive: each.requested });
         assert.deepEqual([sealer.request(push).headers["apns-expiration"], push.timeToLive], [`${each.expiration}`, each.ttl], each.name);

@@ -3,22 +3,23 @@ import assert from "node:assert/strict";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import test from "node:test";
 import { inspect } from "node:util";
-import { ProviderKey, PushcryptError, SigningKey, accept, refuse } from "pushcrypt";
+import { Credential, ProviderKey, PushcryptError, SigningKey, accept, issueCertificate, refuse } from "pushcrypt";
 import { Pairing, pairingId } from "pushcrypt/pairing";
 import { DeviceKey } from "pushcrypt/testing";
 import { hex, internal, outcomeOf, recordJSON, skip, throws, vectors } from "./support.mjs";
 
-const { isURL } = internal("pairing"), { formatReply, parseReply } = internal("records"), { sha256 } = internal("keys");
+const { isURL, sceneOf, sealReply, signedReply } = internal("pairing"), { signerOf } = internal("secrets"), { formatReply, parseReply } = internal("records"), { sha256, verifies, parseKey } = internal("keys");
 const topic = "com.example.app", time = 1_767_225_600_000, minute = 60_000, url = "https://home.example.net/pair";
-const { publicKey: provider } = new ProviderKey(Buffer.alloc(32, 3)), publicKey = new DeviceKey(Buffer.alloc(32, 5)).publicKey;
+const key = new ProviderKey(Buffer.alloc(32, 3)), { publicKey: provider } = key, publicKey = new DeviceKey(Buffer.alloc(32, 5)).publicKey;
 const pairing = Pairing.create({ provider, url, topic, at: time });
 const prefixed = (text) => Buffer.concat([Buffer.of(text.length >> 8, text.length), Buffer.from(text)]), NAME = "chacha20-poly1305", TAG = { authTagLength: 16 };
 
 /** A phone that reads a code. */
 class Phone {
     constructor(code, topic) {
+        this.topic = topic;
         const data = Buffer.from(code.slice(12, 56), "base64url");
-        this.secret = data.subarray(1, 17);
+        [this.secret, this.fingerprint] = [data.subarray(1, 17), data.subarray(17)];
         this.scene = Buffer.concat([prefixed(code.slice(57)), prefixed(topic), data.subarray(17)]);
     }
 
@@ -32,40 +33,62 @@ class Phone {
         const id = Buffer.from(hkdfSync("sha256", this.secret, "", "pushcrypt/1 pairing id\0", 8)), header = Buffer.concat([id, salt]);
         const cipher = createCipheriv(NAME, this.key("request", salt), Buffer.alloc(12), TAG).setAAD(header);
         const text = typeof record === "string" ? record : recordJSON(record);
-        return Buffer.concat([header, cipher.update(text), cipher.final(), cipher.getAuthTag()]).toString("base64url");
+        return post(Buffer.concat([header, cipher.update(text), cipher.final(), cipher.getAuthTag()]));
     }
 
-    open(request, answer) {
-        const data = Buffer.from(answer, "base64url"), salt = data.subarray(0, 16), key = this.key("reply", salt, sha256(Buffer.from(request, "base64url")));
-        const cipher = createDecipheriv(NAME, key, Buffer.alloc(12), TAG).setAAD(salt).setAuthTag(data.subarray(-16));
-        return JSON.parse(Buffer.concat([cipher.update(data.subarray(16, -16)), cipher.final()]));
+    /** The reply record, whose signature over the record is right. */
+    open(request, answer, record, signer = key) {
+        const data = base64url(answer), salt = data.subarray(0, 16), secret = this.key("reply", salt, sha256(bytesOf(request)));
+        const cipher = createDecipheriv(NAME, secret, Buffer.alloc(12), TAG).setAAD(salt).setAuthTag(data.subarray(-16));
+        const { reply, signature, ...more } = JSON.parse(Buffer.concat([cipher.update(data.subarray(16, -16)), cipher.final()])), members = JSON.parse(base64url(reply));
+        const own = signer.provider ?? signer.publicKey, pin = parseKey(own, "pcs"), epoch = Buffer.alloc(4);
+        assert.deepEqual([more, members.provider, members.certificate], [{}, own, signer.certificate]);
+        const signing = signer.certificate === undefined ? pin : base64url(signer.certificate).subarray(25, 57);
+        epoch.writeUInt32BE(signer.epoch ?? 0);
+        const plain = Buffer.from(typeof record === "string" ? record : recordJSON(record));
+        const signed = Buffer.concat([Buffer.from("pushcrypt/1 reply\0"), prefixed(this.topic), pin, signing, epoch, sha256(plain), base64url(reply)]);
+        assert.ok(verifies(signing, base64url(signature), signed));
+        return members;
     }
 }
+const base64url = (text) => Buffer.from(text, "base64url"), post = (data) => JSON.stringify({ pairing: data.toString("base64url") }), bytesOf = (request) => base64url(JSON.parse(request).pairing);
 const code = new Phone(pairing.code, topic);
-const record = { deviceId: "phone", publicKey, topic }, request = code.request(record), reply = formatReply({ acknowledged: publicKey, provider, pushKey: SigningKey.generate().publicBytes });
-const opened = (body, at = time, one = pairing) => one.open(body, { at });
+const nonce = "A".repeat(22), updateKey = Buffer.from(new SigningKey(Buffer.alloc(32, 8)).publicBytes).toString("base64url");
+const record = { deviceId: "phone", publicKey, topic, updateKey, sequence: time, nonce }, request = code.request(record), reply = formatReply({ acknowledged: publicKey, provider, pushKey: SigningKey.generate().publicBytes });
+const { push_key: pushKey } = JSON.parse(reply);
+const opened = (body, at = time, one = pairing, signer = key) => one.open(body, { key: signer, at });
 
 /** What each of the packages stores. */
 const stored = ({ secret, url, topic, provider }) => `{"secret":"${hex(secret).toString("base64url")}","url":"${url}","topic":"${topic}","provider":"${provider}","created":${time}}`;
 
 test("the pairings of pairing.json", { skip }, () => {
     for (const one of vectors("pairing.json").pairings) {
-        const own = Pairing.parse(stored(one)), phone = new Phone(one.code, one.topic);
+        const own = Pairing.parse(stored(one)), phone = new Phone(one.code, one.topic), { certificate, ...given } = JSON.parse(one.replyRecord), provider = new ProviderKey(hex(one.providerSeed));
+        const key = certificate === undefined ? provider : new Credential({ key: new SigningKey(hex(one.signingSeed)), certificate, provider: one.provider });
         assert.deepEqual([own.code, own.id, own.json()], [one.code, one.id, stored(one)], one.name);
-        assert.equal(phone.request(one.record, hex(one.salt)), one.request);
-        assert.deepEqual([pairingId(one.request), pairingId(Buffer.from(`${one.request}\r\n`))], [one.id, one.id]);
-        const posted = opened(one.request, time, own), answer = posted.seal(one.replyRecord), found = parseReply(one.replyRecord);
-        assert.deepEqual([posted.answer, posted.record.deviceId, answer.answer], [undefined, "5d0f".repeat(8), one.reply]);
-        assert.deepEqual(phone.open(one.request, one.reply), JSON.parse(one.replyRecord));
-        const claim = found.refused === undefined ? { claimed: time, device: "5d0f".repeat(8), reply: one.replyRecord } : {};
-        assert.equal(answer.pairing.json(), JSON.stringify({ ...JSON.parse(stored(one)), ...claim }));
-        assert.deepEqual(opened(one.request, time, Pairing.parse(answer.pairing.json())).answer, found.refused === undefined ? one.reply : undefined);
+        assert.deepEqual([phone.request(one.record, hex(one.salt)), post(base64url(one.request))], [one.post, one.post]);
+        assert.deepEqual([pairingId(one.post), pairingId(Buffer.from(one.post))], [one.id, one.id]);
+        const signed = signedReply(signerOf(key, one.topic), one.topic, Buffer.from(one.record), one.replyRecord);
+        assert.deepEqual([signed, sealReply(hex(one.secret), sceneOf(one.url, one.topic, phone.fingerprint), base64url(one.request), signed)], [one.signedReply, one.reply]);
+        const posted = opened(one.post, time, own, key);
+        if (given.refused === "malformed-record") {
+            assert.deepEqual([posted.record, phone.open(one.post, posted.answer, one.record, key)], [undefined, { certificate, ...given }]);
+            continue;
+        }
+        const { pairing: after, answer } = posted.seal(JSON.stringify(given)), { updateKey: update_key } = posted.record;
+        assert.deepEqual([posted.answer, posted.record.deviceId], [undefined, "5d0f".repeat(8)]);
+        assert.deepEqual(phone.open(one.post, answer, one.record, key), JSON.parse(one.replyRecord));
+        const claim = given.refused === undefined ? { claimed: time, device: "5d0f".repeat(8), update_key, reply: JSON.stringify(given) } : {};
+        assert.deepEqual(JSON.parse(after.json()), { ...JSON.parse(stored(one)), ...claim });
+        assert.equal(opened(one.post, time, Pairing.parse(after.json()), key).answer, given.refused === undefined ? answer : undefined);
     }
 });
 
-test("what does not open of pairing.json", { skip }, async () => {
-    for (const { name, request, requestOpens, ...rest } of vectors("pairing.json").refused) {
-        const own = Pairing.parse(stored(rest)), outcome = outcomeOf(() => opened(request, time, own).record !== undefined);
+test("what does not open of pairing.json", { skip }, () => {
+    const { refused, pairings } = vectors("pairing.json");
+    for (const { name, request, requestOpens, ...rest } of refused) {
+        const key = new ProviderKey(hex(pairings.find(({ provider }) => provider === rest.provider).providerSeed));
+        const outcome = outcomeOf(() => opened(post(base64url(request)), time, Pairing.parse(stored(rest)), key).record !== undefined);
         assert.equal(outcome, requestOpens || "authentication-failed", name);
     }
 });
@@ -84,65 +107,84 @@ test("a code has 57 characters and the address", () => {
 });
 
 test("a code ends after ten minutes, and a claim ten minutes later", async () => {
-    assert.equal(opened(request, time + 10 * minute - 1).record.deviceId, "phone");
-    for (const late of [time + 10 * minute, time + 86_400_000]) await throws("expired", () => opened(request, late));
+    for (const now of [time - 10 * minute, time + 10 * minute - 1]) assert.equal(opened(request, now).record.deviceId, "phone");
+    for (const late of [time - 10 * minute - 1, time + 10 * minute, time + 86_400_000]) await throws("expired", () => opened(request, late));
     const { pairing: claimed, answer } = opened(request, time + 9 * minute).seal(reply);
     assert.equal(opened(request, time + 19 * minute - 1, claimed).answer, answer);
     await throws("expired", () => opened(request, time + 19 * minute, claimed));
 });
 
-test("one phone claims a code", () => {
-    const { pairing: claimed, answer } = opened(request).seal(reply), again = opened(request, time + minute, claimed);
-    assert.deepEqual([again.answer, again.seal(formatReply({ refused: "a" })).answer], [answer, answer]);
-    // With a grant, in a new request, the phone gets the same record; what it sent is for accept.
-    const second = code.request({ ...record, grant: "g" }), renewed = opened(second, time + minute, claimed);
-    assert.equal(renewed.record.grant, "g");
-    assert.notEqual(renewed.answer, answer);
-    assert.deepEqual(code.open(second, renewed.answer), JSON.parse(reply));
-    for (const other of [{ ...record, deviceId: "other" }, { ...record, publicKey: new DeviceKey(Buffer.alloc(32, 6)).publicKey }]) {
-        const sent = code.request(other), used = opened(sent, time + minute, claimed);
-        assert.deepEqual([used.record, used.seal(reply).pairing, used.seal(reply).answer], [undefined, claimed, used.answer]);
-        assert.equal(code.open(sent, used.answer).refused, "pairing-used");
+test("one phone claims a code, and gets the acknowledgement again [P-6]", () => {
+    const { pairing: claimed, answer } = opened(request).seal(reply), stored = Pairing.parse(claimed.json()), again = opened(request, time + minute, stored);
+    assert.deepEqual([again.record, again.answer, again.seal(formatReply({ refused: "a" })).answer], [undefined, answer, answer]);
+    const later = { ...record, grant: "g", sequence: time + 1 }, renewed = opened(code.request(later), time + minute, stored);
+    assert.equal(renewed.record, undefined);
+    assert.deepEqual(code.open(code.request(later), renewed.answer, later), JSON.parse(reply));
+    for (const other of [{ ...record, deviceId: "other" }, { ...record, publicKey: new DeviceKey(Buffer.alloc(32, 6)).publicKey }, { ...record, updateKey: pushKey }]) {
+        const sent = code.request(other), used = opened(sent, time + minute, stored);
+        assert.deepEqual([used.record, used.seal(reply).pairing, used.seal(reply).answer], [undefined, stored, used.answer]);
+        assert.equal(code.open(sent, used.answer, other).refused, "pairing-used");
     }
+});
+
+test("the key that signs now signs, with its own certificate [P-7]", () => {
+    const credential = (seed, more) => {
+        const signing = new SigningKey(Buffer.alloc(32, seed));
+        return new Credential({ key: signing, provider, certificate: issueCertificate({ provider: key, signingKey: signing.publicBytes, topic, at: time, ...more }) });
+    };
+    const first = credential(6), second = credential(7, { current: first.certificate });
+    const { pairing: claimed, answer } = opened(request, time, pairing, first).seal(formatReply({ ...parseReply(reply), certificate: second.certificate }));
+    assert.equal(code.open(request, answer, record, first).acknowledged, publicKey);
+    assert.equal(code.open(request, opened(request, time, claimed, second).answer, record, second).push_key, pushKey);
+    const other = code.request("{}");
+    assert.equal(code.open(other, opened(other, time, claimed, second).answer, "{}", second).refused, "malformed-record");
 });
 
 test("a refusal leaves the code open, and has another key", () => {
     const posted = opened(request), refusal = posted.seal(refuse(new PushcryptError("user-mismatch")));
     assert.equal(refusal.pairing, pairing);
-    assert.equal(code.open(request, refusal.answer).refused, "user-mismatch");
+    assert.equal(code.open(request, refusal.answer, record).refused, "user-mismatch");
     assert.notEqual(refusal.answer.slice(0, 21), posted.seal(reply).answer.slice(0, 21));
-    for (const text of ["{}", "[", recordJSON(record).replace('"device"', '"name"')]) {
+    const without = ["device", "update_key", "sequence", "nonce"].map((name) => recordJSON(record).replace(`"${name}"`, '"name"'));
+    for (const text of ["{}", "[", ...without, recordJSON(record).replace("AAAA", "AAA")]) {
         const sent = code.request(text);
         for (const one of [pairing, opened(request).seal(reply).pairing]) {
             const { record, answer } = opened(sent, time, one);
-            assert.deepEqual([record, code.open(sent, answer).refused], [undefined, "malformed-record"]);
+            assert.deepEqual([record, code.open(sent, answer, text).refused], [undefined, "malformed-record"]);
         }
     }
-    const { reply: accepted } = accept(posted.record, null, "alice", { topic, provider });
-    assert.equal(code.open(request, posted.seal(accepted).answer).acknowledged, publicKey);
+    const { reply: accepted, device } = accept(posted.record, null, "alice", { topic, provider });
+    assert.deepEqual([code.open(request, posted.seal(accepted).answer, record).acknowledged, device.updateKey], [publicKey, updateKey]);
 });
 
 test("a changed request is not found", async () => {
-    const data = Buffer.from(request, "base64url"), text = (bytes) => bytes.toString("base64url");
+    const data = bytesOf(request), text = data.toString("base64url");
     for (let place = 0; place < data.length; place++) {
         const changed = Buffer.from(data);
         changed[place] ^= 1;
-        await throws("authentication-failed", () => opened(text(changed)));
-        assert.equal(pairingId(text(changed)) === pairing.id, place >= 8);
-        await throws(place < 40 ? "malformed-envelope" : "authentication-failed", () => opened(text(data.subarray(0, place))));
+        await throws("authentication-failed", () => opened(post(changed)));
+        assert.equal(pairingId(post(changed)) === pairing.id, place >= 8);
+        await throws(place < 40 ? "malformed-envelope" : "authentication-failed", () => opened(post(data.subarray(0, place))));
     }
-    for (const wrong of ["", `${request}=`, ` ${request}`, `\n${request}`, `${request}é`, `${text(Buffer.alloc(40)).slice(0, -1)}B`, text(Buffer.alloc(16_385)), "\n".repeat(10_000_000) + "a"]) {
-        await throws("malformed-envelope", () => opened(wrong));
+    for (const wrong of ["", `${text}=`, ` ${text}`, `${text}\n`, `${text}é`, `${Buffer.alloc(40).toString("base64url").slice(0, -1)}B`, Buffer.alloc(16_385).toString("base64url")]) {
+        await throws("malformed-envelope", () => opened(JSON.stringify({ pairing: wrong })));
     }
-    for (const wrong of [text(Buffer.concat([data, data])), text(Buffer.concat([data, Buffer.alloc(16_384 - data.length)]))]) await throws("authentication-failed", () => opened(wrong));
+    for (const wrong of [Buffer.concat([data, data]), Buffer.concat([data, Buffer.alloc(16_384 - data.length)])]) await throws("authentication-failed", () => opened(post(wrong)));
     await throws("authentication-failed", () => opened(request, time, Pairing.create({ provider, url, topic, at: time })));
 });
 
-test("a reply that breaks the rules is not sealed", async () => {
-    const stranger = ProviderKey.generate().publicKey, posted = opened(request);
-    for (const wrong of [{}, { provider: stranger }, { provider, acknowledged: DeviceKey.generate().publicKey }]) {
-        await throws("invalid-request", () => posted.seal(formatReply({ acknowledged: publicKey, ...wrong })));
+test("what is no post of a pairing is not found [D-40]", async () => {
+    const { pairing: text } = JSON.parse(request);
+    for (const members of [{}, { pairing: 7 }, { record: "e30" }, { hello: nonce }, { pairing: text, answer: "a" }, { pairing: text, record: "e30" }]) {
+        await throws("malformed-record", () => opened(JSON.stringify(members)));
     }
+    for (const body of ["", text, "[]", `${request}${"a".repeat(32_768)}`, Buffer.of(255), '{"pairing":"a","pairing":"a"}']) await throws("malformed-record", () => pairingId(body));
+    assert.equal(opened(Buffer.from(JSON.stringify({ pairing: text, record: null, more: 1 }))).record.deviceId, "phone");
+});
+
+test("a reply that breaks the rules is not sealed", async () => {
+    await throws("invalid-request", () => opened(request).seal(formatReply({ acknowledged: DeviceKey.generate().publicKey })));
+    await throws("invalid-request", () => opened(request, time, pairing, ProviderKey.generate()));
 });
 
 test("what is stored is checked, and the secret not printed", async () => {
@@ -150,7 +192,10 @@ test("what is stored is checked, and the secret not printed", async () => {
     assert.ok(!printed.includes(good.secret) && !printed.includes(pairing.code.slice(14, 30)), printed);
     const wrong = { secret: "a", url: "http://a", topic: "a b", created: -1, claimed: 1, reply: "{}" };
     for (const [name, value] of [...Object.entries(wrong), ["secret"], ["provider"]]) await throws("malformed-record", () => Pairing.parse({ ...good, [name]: value ?? null }));
-    await throws("malformed-record", () => Pairing.parse({ ...good, claimed: 1, device: "a", reply: "{}" }));
+    const claim = { claimed: 1, device: "a", update_key: updateKey, reply };
+    assert.equal(Pairing.parse({ ...good, ...claim }).updateKey, updateKey);
+    await throws("malformed-record", () => Pairing.parse({ ...good, ...claim, reply: "{}" }));
+    await throws("malformed-key", () => Pairing.parse({ ...good, ...claim, update_key: "a" }));
     await throws("wrong-topic", () => Pairing.create({ provider, url, topic: "a b" }));
     await throws("invalid-time", () => Pairing.create({ provider, url, topic, at: 2n ** 60n }));
 });

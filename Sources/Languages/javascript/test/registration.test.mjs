@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
 import {
-    ProviderKey, PushcryptError, SigningKey, accept, canWithdraw, formatProviderRecord, issueCertificate, parseDeviceRecord, parseProviderRecord, refuse,
+    ProviderKey, PushcryptError, SigningKey, accept, formatProviderRecord, issueCertificate, parseDeviceRecord, parseProviderRecord, refuse,
 } from "pushcrypt";
 import { DeviceKey } from "pushcrypt/testing";
 import { internal, recordJSON, throws } from "./support.mjs";
@@ -13,8 +13,8 @@ const key = ProviderKey.generate(), provider = key.publicKey, topic = "a", publi
 const own = { topic, provider }, pushKey = SigningKey.generate().publicBytes;
 const recordOf = (more) => parseDeviceRecord(recordJSON({ publicKey, ...more }));
 const full = {
-    deviceId: "d", publicKey, suites: [1], topic, generation: 2, created: 5, provider, appVersion: "1", token: "0a1b", environment: "production", withdrawal: "7d".repeat(16),
-    grant: "AA",
+    deviceId: "d", publicKey, suites: [1], topic, generation: 2, created: 5, provider, appVersion: "1", token: "0a1b", environment: "production", grant: "AA",
+    updateKey: Buffer.from(SigningKey.generate().publicBytes).toString("base64url"), sequence: 7,
 };
 const held = { publicKey: another, generation: 1, user: "alice" };
 
@@ -27,11 +27,24 @@ test("a first registration is stored, and comes back from JSON", async () => {
     await throws("weak-key", () => parseReply(weak));
     const again = JSON.parse(JSON.stringify(device));
     assert.deepEqual(accept(parseDeviceRecord(recordJSON(full)), again, "alice", own).device, device);
-    assert.equal(canWithdraw(again, "7d".repeat(16)), true);
-    for (const wrong of ["7d".repeat(15), "8d".repeat(16), ""]) assert.equal(canWithdraw(again, wrong), false);
-    assert.equal(canWithdraw({ ...again, isRemoved: true }, "7d".repeat(16)), false);
-    assert.equal(canWithdraw(null, "7d".repeat(16)), false);
-    assert.equal(canWithdraw({ ...again, withdrawal: null }, ""), false);
+});
+
+test("a record without update key and sequence keeps what is held, and the higher sequence is stored", async () => {
+    const other = Buffer.from(SigningKey.generate().publicBytes).toString("base64url");
+    for (const held of [{ ...full, user: "alice" }, { ...full, user: "alice", isRemoved: true }]) {
+        for (const [more, updateKey, sequence] of [[{}, full.updateKey, 7], [{ updateKey: other, sequence: 6 }, other, 7], [{ sequence: 8 }, full.updateKey, 8]]) {
+            const { device } = accept(recordOf({ generation: 2, ...more }), held, "alice", own);
+            assert.deepEqual([device.updateKey, device.sequence], [updateKey, sequence]);
+        }
+    }
+    const json = JSON.parse(recordJSON({ ...full, nonce: "A".repeat(22) }));
+    assert.deepEqual(parseDeviceRecord(json), full);
+    for (const [code, more] of [
+        ["malformed-record", { sequence: 0 }], ["malformed-record", { sequence: 2 ** 53 - 1 }], ["malformed-record", { sequence: "7" }], ["malformed-record", { update_key: 7 }],
+        ["malformed-key", { update_key: "" }], ["malformed-key", { update_key: `${"A".repeat(42)}B` }], ["weak-key", { update_key: "A".repeat(43) }],
+        ["malformed-record", { nonce: "A".repeat(21) }], ["malformed-record", { nonce: `${"A".repeat(21)}B` }], ["malformed-record", { ended: true }], ["malformed-record", { ended: false }],
+        ...[..."\0\x9f\xad\u2028\u206f\u{e007f}"].map((invisible) => ["malformed-record", { device: `a${invisible}` }]),
+    ]) await throws(code, () => parseDeviceRecord({ ...json, ...more }), inspect(more));
 });
 
 test("what a record does not say stays: the owner, the topic, the token", () => {
@@ -48,7 +61,10 @@ test("the user is the session's, never the record's", async () => {
     const record = recordOf({ generation: 2 });
     for (const user of ["bob", null]) await throws("user-mismatch", () => accept(record, held, user, own));
     assert.equal(accept(record, { ...held, publicKey }, null, own).device.user, "alice", "the same key needs no session");
-    assert.equal(accept(record, { ...held, user: null }, "alice", own).device.user, "alice");
+    for (const nobodys of [{ ...held, user: null }, { ...held, user: null, isRemoved: true }]) {
+        await throws("user-mismatch", () => accept(record, nobodys, "alice", own));
+        assert.equal(accept(record, nobodys, "alice", { ...own, replace: true }).device.user, "alice");
+    }
     assert.equal(accept(record, held, "bob", { ...own, replace: true }).device.user, "bob");
     await throws(TypeError, () => accept(record, held, undefined, own));
     await throws(TypeError, () => accept(record, held, 7, own));
@@ -76,7 +92,7 @@ test("a removed device is known by its user and generation, and by nothing else 
     await throws("user-mismatch", () => accept(recordOf({ generation: 6 }), removed, "bob", own));
     await throws("generation-rollback", () => accept(recordOf({ generation: 5 }), removed, "alice", own));
     const { device } = accept(recordOf({ generation: 6 }), removed, "alice", own);
-    assert.deepEqual(device, { deviceId: "d", publicKey, topic, generation: 6, user: "alice", suites: [1] });
+    assert.deepEqual(device, { deviceId: "d", publicKey, topic, generation: 6, user: "alice", suites: [1], updateKey: full.updateKey, sequence: 7 });
 });
 
 test("every reply carries the current certificate, a refusal too [D-26]", () => {
@@ -107,7 +123,7 @@ test("what a database gives in other types or by other names is no device", asyn
     const record = recordOf({ generation: 2 }), { user, ...nobody } = held;
     for (const wrong of [
         { ...held, generation: "1" }, { ...held, generation: 1n }, { ...held, generation: -1 }, { publicKey, user, generaton: 1 }, { publicKey, user }, { ...nobody, user_id: user },
-        nobody, { ...held, user: 1 }, { ...held, publicKey: undefined }, { ...held, topic: 1 }, { ...held, isRemoved: 1 }, { ...held, token: Buffer.of(1) }, [], "device", 7,
+        nobody, { ...held, user: 1 }, { ...held, publicKey: undefined }, { ...held, topic: 1 }, { ...held, isRemoved: 1 }, { ...held, token: Buffer.of(1) }, { ...held, updateKey: Buffer.of(1) }, { ...held, sequence: "7" }, [], "device", 7,
     ]) {
         await throws(TypeError, () => accept(record, wrong, "alice", own), inspect(wrong));
         await throws(TypeError, () => accept(record, null, "alice", { ...own, elsewhere: wrong }), inspect(wrong));

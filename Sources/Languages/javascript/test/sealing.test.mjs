@@ -17,7 +17,7 @@ const reopened = (given) => open(seal({}, given).json, options).payload;
 test("options that no message has are refused", async () => {
     for (const [what, wrong] of [
         ["invalid-request", { messageId: half }], ["invalid-request", { messageId: "" }], [TypeError, { messageId: 7 }],
-        ["invalid-time", { timeToLive: 1.5 }], ["invalid-time", { timeToLive: 0 }], ["invalid-time", { timeToLive: 2_592_001 }], [TypeError, { timeToLive: "1h" }],
+        ["invalid-time", { timeToLive: 1.5 }], ["invalid-time", { timeToLive: -1 }], ["invalid-time", { timeToLive: 2_592_001 }], [TypeError, { timeToLive: "1h" }],
         ["invalid-time", { at: 0.5 }], ["invalid-time", { at: -1 }], ["invalid-time", { at: 2n ** 53n }], ["invalid-time", { at: 2n ** 70n }],
         ["invalid-time", { at: new Date(NaN) }], [TypeError, { at: "now" }],
         [TypeError, { ttl: 60 }], [TypeError, { timetolive: 60 }], [TypeError, { withdrawing: [] }], [TypeError, { to: undefined }], [TypeError, { to: null }],
@@ -71,16 +71,34 @@ test("a payload that JSON.stringify would change is refused, and without its nam
     assert.equal(reopened(good), JSON.stringify(good));
 });
 
-test("text and bytes keep every number and string, and lose white space alone", () => {
-    const written = '{"aps":{"alert":"\\u0041"},"big":123456789012345678901234567890,"f":1.0,"e":1E+2}';
+test("text and bytes keep every number, and lose white space and needless escapes", () => {
+    const written = '{"aps":{"alert":"A"},"big":123456789012345678901234567890,"f":1.0,"e":1E+2}';
     assert.equal(reopened(written), written);
     assert.equal(reopened(Buffer.from(written)), written);
+    const escaped = '{"aps":{"alert":"\\/\\u00e9\\uD83d\\ude00 \\\\u0041\\u001F\\u000A\\u0022"},"\\u006e":1}';
+    assert.equal(reopened(escaped), '{"aps":{"alert":"/é😀 \\\\u0041\\u001f\\n\\""},"n":1}');
     assert.equal(reopened(' { "aps" :\t{ "alert" : "a \\" b\\\\" } , "x" : [ 1 ,\n2 ] }\r\n'), '{"aps":{"alert":"a \\" b\\\\"},"x":[1,2]}');
 });
 
 test("kept fields are sent as they are written", () => {
     const kept = sealer({ clearFields: ["badge", "thread-id"] }).seal('{"x":{"badge":1},"aps":{"alert":{"body":"a","badge":2}, "thr\\u0065ad-id" : "a\\"}", "badge" : 9007199254740993}}', { to });
     assert.ok(kept.json.startsWith('{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"},"thread-id":"a\\"}","badge":9007199254740993},"ENC'), kept.json);
+});
+
+test("0 is now or never: APNs tries once, and phones' clocks have ten minutes", () => {
+    for (const pushType of ["alert", "background", "voip"]) {
+        const push = seal({ pushType, timeToLive: 0, at: 1 }), expiration = (more) => sealer({}).request(push, more).headers["apns-expiration"];
+        assert.deepEqual([push.timeToLive, push.expiresAt, push.expiration, expiration(), expiration({ expiration: 7 })], [600, 600_001, 0, "0", "7"]);
+    }
+});
+
+test("a collapse id outlives every key", () => {
+    const key = SigningKey.generate(), certificate = issueCertificate({ provider, signingKey: key.publicBytes, topic });
+    const id = (own, to, deviceId = "phone1") => own.request(own.seal(payload, { to }), { deviceId, collapseName: "c" }).headers["apns-collapse-id"];
+    const signing = new Sealer({ key: new Credential({ key, certificate, provider: provider.publicKey }), topic });
+    assert.match(id(sealer({}), to), /^[A-Za-z0-9_-]{43}$/);
+    assert.equal(id(signing, DeviceKey.generate().publicKey), id(sealer({}), to));
+    assert.notEqual(id(sealer({}), to, "phone2"), id(sealer({}), to));
 });
 
 test("requests that APNs would refuse are refused", async () => {

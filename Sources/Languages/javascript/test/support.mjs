@@ -40,7 +40,8 @@ export const joined = (pieces) => Buffer.concat(pieces.map((piece) => {
 }));
 
 /** A phone's record as JSON. */
-export const recordJSON = ({ deviceId: device, publicKey: public_key, appVersion: app_version, ...same }) => JSON.stringify({ device, public_key, app_version, ...same });
+export const recordJSON = ({ deviceId: device, publicKey: public_key, appVersion: app_version, updateKey: update_key, ...same }) =>
+    JSON.stringify({ device, public_key, app_version, update_key, ...same });
 
 /** How a call ends: what it returns, or the code of what it refuses. */
 export function outcomeOf(call) {
@@ -66,23 +67,23 @@ const MEMBERS = {
     "references": [[], ["url", "key", "size", "sha256", "type", "file-name"]],
     "full-bodies": [[], []],
     "records": [
-        ["kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has", "issued", "seals"],
+        ["kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has", "issued", "seals", "checked"],
         [
-            "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "withdrawal",
-            "grant", "foreign", "stale",
+            "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "update-key",
+            "sequence", "nonce", "grant", "foreign", "stale",
         ],
     ],
     "replies": [
         ["device", "context", "built-in", ...TRUST],
-        ["confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "suites", "foreign", "pin-after", "learned-after", "told"],
+        ["confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "next-push-key", "ended", "hello", "sequence", "grant", "suites", "foreign", "pin-after", "learned-after", "told"],
     ],
     "payloads": [
-        ["push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "sent-exactly"],
+        ["push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "certificate-expires-at", "sent-exactly"],
         ["bucket", "payload-sha256", "clear", "length", "widest-length"],
     ],
 };
 /** The phone's groups. */
-const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences", "suite-2-envelopes"];
+const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "reserved", "sequences", "suite-2-envelopes"];
 const GOOD = ["accepted", "unchanged", "certificate-conflict"];
 
 export const groups = Object.keys(MEMBERS);

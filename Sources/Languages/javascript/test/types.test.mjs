@@ -18,7 +18,7 @@ const request = new pushcrypt.CertificateRequest({ topic, provider: provider.pub
 const sealer = new pushcrypt.Sealer({ key: provider, topic }), payload = { aps: { alert: "a" } };
 const push = sealer.seal(payload, { to: device.publicKey }), { reference } = sealer.sealFile(Buffer.of(1), { url: "https://a", type: "a.b", name: "a" });
 const record = pushcrypt.parseDeviceRecord(recordJSON({ publicKey: device.publicKey })), stored = { publicKey: device.publicKey, generation: 1, user: "alice" };
-const secret = pushcryptAnswers.AnswerSecret.generate(), pushKey = pushcryptRelay.PushKey.generate(), header = Buffer.alloc(40);
+const secret = pushcryptAnswers.AnswerSecret.generate(), pushKey = pushcryptRelay.PushKey.generate(), post = JSON.stringify({ pairing: Buffer.alloc(40).toString("base64url") });
 // An answer that no secret opens.
 const answered = Buffer.concat([Buffer.of(1), Buffer.alloc(16), Buffer.from(device.keyId, "hex"), Buffer.alloc(16 + 128 + 16)]).toString("base64url");
 const pairing = pushcryptPairing.Pairing.create({ provider: provider.publicKey, url: "https://a", topic });
@@ -63,7 +63,6 @@ const CALLS = {
     "formatProviderRecord": [pushcrypt.formatProviderRecord, { publicKey: provider.publicKey, topic, generation: 1, created: 1 }],
     "accept": [pushcrypt.accept, record, stored, "alice", { topic, provider: provider.publicKey, certificate, issued: [certificate], ownKeys: [], elsewhere: stored, replace: true, pushKey: signing.publicBytes }],
     "refuse": [pushcrypt.refuse, new pushcrypt.PushcryptError("weak-key"), { certificate, pushKey: signing.publicBytes }],
-    "canWithdraw": [pushcrypt.canWithdraw, { ...stored, withdrawal: "aa" }, "aa"],
     "new DeviceKey": [(...given) => new testing.DeviceKey(...given), Buffer.alloc(32)],
     "DeviceKey.parse": [(...given) => testing.DeviceKey.parse(...given), device.secretText()],
     "open": [testing.open, push.json, { topic, device, provider: provider.publicKey, pushType: "alert", at: Date.now() }],
@@ -74,8 +73,8 @@ const CALLS = {
     "openAnswer": [refusing("authentication-failed", pushcryptAnswers.openAnswer), answered, { secrets: [secret], devices: [device.publicKey], topic, within: 60, at: Date.now() }],
     "Pairing.create": [pushcryptPairing.Pairing.create, { provider: provider.publicKey, url: "https://a", topic, at: 0 }],
     "Pairing.parse": [(...given) => pushcryptPairing.Pairing.parse(...given), pairing.json()],
-    "Pairing.open": [refusing("authentication-failed", (...given) => pairing.open(...given)), header.toString("base64url"), { at: Date.now() }],
-    "pairingId": [pushcryptPairing.pairingId, header.toString("base64url")],
+    "Pairing.open": [refusing("authentication-failed", (...given) => pairing.open(...given)), post, { key: provider, at: Date.now() }],
+    "pairingId": [pushcryptPairing.pairingId, post],
 };
 const WRONG = [
     undefined, null, true, 0, -1, 1.5, NaN, Infinity, 2 ** 53, 1_500_000_000, 1n, 2n ** 70n, "", "a", "\ud800", Symbol("a"), () => 1, [], [null], [[]], {}, { a: 1 }, new Map(), new Date(NaN),

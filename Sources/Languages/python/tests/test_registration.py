@@ -21,7 +21,7 @@ PIN = PROVIDER.public_key
 FIRST, SECOND = (DeviceKey(bytes([2 + number]) * 32).public_key for number in range(2))
 RECORD = DeviceRecord(
     public_key=FIRST, device="phone1", generation=2, created=NOW, provider=PIN, app_version="2.3.1", token="8f3a", environment="production",
-    withdrawal="0" * 32, grant="abc", topic="a",
+    grant="abc", topic="a", update_key=bytes(ProviderKey(bytes([4]) * 32).public_key), sequence=7,
 )
 PLAIN = DeviceRecord(public_key=FIRST, device="phone1")
 NAMED: dict[str, Any] = {"topic": "a", "provider": PIN}
@@ -35,7 +35,7 @@ def stored(record: DeviceRecord = RECORD, user: str | None = "alice", **named: A
 def test_a_new_device() -> None:
     accepted = accept(RECORD, None, "alice", **NAMED)
     device = accepted.device
-    for name in ("public_key", "device", "generation", "created", "provider", "app_version", "token", "environment", "withdrawal", "grant"):
+    for name in ("public_key", "device", "generation", "created", "provider", "app_version", "token", "environment", "grant", "update_key", "sequence"):
         assert getattr(device, name) == getattr(RECORD, name)
     assert (device.user, device.topic, device.suites, device.is_removed) == ("alice", "a", (1,), False)
     assert accepted.reply == Reply(acknowledged=FIRST, provider=PIN)
@@ -51,17 +51,46 @@ def test_what_is_held_stays() -> None:
     assert (rotated.public_key, rotated.generation, rotated.user) == (SECOND, 3, "alice")
     # A token is of one environment, and a creation time of one key.
     assert (rotated.token, rotated.environment, rotated.created) == ("00", None, None)
-    assert (rotated.app_version, rotated.withdrawal, rotated.grant) == ("2.3.1", "0" * 32, "abc")
+    assert (rotated.app_version, rotated.grant) == ("2.3.1", "abc")
 
 
-def test_a_user_comes_of_a_later_session() -> None:
-    assert accept(RECORD, stored(user=None), "alice", **NAMED).device.user == "alice"
+def test_a_users_session_takes_no_device_of_nobody(refused: Any) -> None:
+    """[D-15]: also of one that was removed."""
+    for held in (stored(user=None), stored(user=None).removed()):
+        refused("user-mismatch", accept, RECORD, held, "alice", **NAMED)
+    assert accept(RECORD, stored(user=None), "alice", replace=True, **NAMED).device.user == "alice"
+
+
+def test_update_keys_and_sequences() -> None:
+    """A record without them keeps what is held; of two sequences the higher one is stored."""
+    other = bytes(ProviderKey(bytes([6]) * 32).public_key)
+    for held in (stored(), stored().removed(at=0)):
+        for record, key, sequence in (
+            (DeviceRecord(public_key=FIRST, generation=2), RECORD.update_key, held.sequence),
+            (DeviceRecord(public_key=FIRST, generation=2, update_key=other, sequence=6), other, held.sequence),
+            (DeviceRecord(public_key=FIRST, generation=2, sequence=10**12), RECORD.update_key, 10**12),
+        ):
+            device = accept(record, held, "alice", **NAMED).device
+            assert (device.update_key, device.sequence) == (key, sequence)
+    assert (stored().removed(at=NOW).sequence, stored(dataclasses.replace(RECORD, sequence=NOW * 2)).removed(at=NOW).sequence) == (NOW + 86_400_000, NOW * 2)
+
+
+@pytest.mark.parametrize("code, change", [
+    ("malformed-record", {"sequence": 0}), ("malformed-record", {"sequence": 2**53 - 1}), ("malformed-record", {"sequence": "7"}), ("malformed-record", {"sequence": 7.0}),
+    ("malformed-record", {"update_key": 7}), ("malformed-key", {"update_key": ""}), ("malformed-key", {"update_key": "A" * 42}), ("malformed-key", {"update_key": "A" * 42 + "B"}),
+    ("weak-key", {"update_key": "A" * 43}), ("malformed-record", {"nonce": 7}), ("malformed-record", {"nonce": "A" * 21}), ("malformed-record", {"nonce": "A" * 21 + "B"}),
+    ("malformed-record", {"ended": True}), ("malformed-record", {"ended": False}),
+], ids=label)
+def test_members_of_a_post_that_are_refused(code: str, change: dict[str, Any], refused: Any) -> None:
+    good = json.loads(RECORD.to_json()) | {"nonce": "A" * 22}
+    assert DeviceRecord.from_json(json.dumps(good)) == RECORD
+    refused(code, DeviceRecord.from_json, json.dumps(good | change))
 
 
 def test_what_is_held_of_a_removed_device(refused: Any) -> None:
     held = stored().removed()
     assert held.is_removed and held.user == "alice" and held.generation == 2
-    assert (held.token, held.withdrawal, held.grant, held.app_version, held.provider) == (None,) * 5
+    assert (held.token, held.grant, held.app_version, held.provider) == (None,) * 4
     refused("user-mismatch", accept, RECORD, held, "bob", **NAMED)
     for named in ("b", None):
         record = DeviceRecord(public_key=SECOND, device="phone1", generation=3, topic=named)
@@ -147,11 +176,8 @@ def test_a_refusal_has_the_certificate() -> None:
     assert json.loads(reply.to_json()) == {"version": 1, "refused": "malformed-record", "certificate": str(current)}
 
 
-def test_without_a_token_and_withdrawal() -> None:
-    device = stored()
-    assert device.can_withdraw("0" * 32) and not device.can_withdraw("1" * 32) and not device.can_withdraw(HALF)
-    assert not stored(PLAIN).can_withdraw("0" * 32)
-    assert (device.without_token().token, device.without_token().environment) == (None, None)
+def test_without_a_token() -> None:
+    assert (stored().without_token().token, stored().without_token().environment) == (None, None)
 
 
 @pytest.mark.parametrize("device", [
@@ -216,7 +242,7 @@ def test_readers_refuse(read: Any, wrong: Any, refused: Any) -> None:
     (StoredDevice, {"public_key": FIRST, "topic": b"a"}), (StoredDevice, {"public_key": FIRST, "topic": None}),
     (StoredDevice, {"public_key": str(FIRST), "topic": "a"}), (StoredDevice, {"public_key": FIRST, "topic": "a", "user": 5}),
     (StoredDevice, {"public_key": FIRST, "topic": "a", "is_removed": "false"}), (StoredDevice, {"public_key": FIRST, "topic": "a", "device": 5}),
-    (StoredDevice, {"public_key": FIRST, "topic": "a", "withdrawal": b"0" * 32}),
+    (StoredDevice, {"public_key": FIRST, "topic": "a", "update_key": "A" * 43}), (StoredDevice, {"public_key": FIRST, "topic": "a", "sequence": "7"}),
 ], ids=label)
 def test_values_of_another_type(make: Any, named: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
@@ -228,12 +254,13 @@ def test_values_of_another_type(make: Any, named: dict[str, Any]) -> None:
     (Reply, {"refused": "KEY"}), (Reply, {"acknowledged": FIRST, "foreign": ["a"] * 17}), (Reply, {"acknowledged": FIRST, "suites": [2, 1]}),
     (Reply, {"acknowledged": FIRST, "suites": []}),
     (DeviceRecord, {"public_key": FIRST, "device": " "}), (DeviceRecord, {"public_key": FIRST, "device": "a\u200b"}),
+    *((DeviceRecord, {"public_key": FIRST, "device": f"a{invisible}"}) for invisible in "\0\x9f\xad\u2028\u206f\U000e007f"),
     (DeviceRecord, {"public_key": FIRST, "device": "a" * 10_000_000}), (DeviceRecord, {"public_key": FIRST, "device": HALF}),
     (DeviceRecord, {"public_key": FIRST, "token": "a"}), (DeviceRecord, {"public_key": FIRST, "environment": "sandbox"}),
     (DeviceRecord, {"public_key": FIRST, "suites": [2, 1]}), (DeviceRecord, {"public_key": FIRST, "suites": [2]}),
     (DeviceRecord, {"public_key": FIRST, "generation": -1}), (DeviceRecord, {"public_key": FIRST, "generation": 10**5000}),
     (DeviceRecord, {"public_key": FIRST, "topic": "a b"}), (DeviceRecord, {"public_key": FIRST, "app_version": ""}),
-    (StoredDevice, {"public_key": FIRST, "topic": "a", "withdrawal": "0"}), (StoredDevice, {"public_key": FIRST, "topic": "a", "generation": -1}),
+    (StoredDevice, {"public_key": FIRST, "topic": "a", "update_key": bytes(31)}), (StoredDevice, {"public_key": FIRST, "topic": "a", "sequence": 2**53 - 1}), (StoredDevice, {"public_key": FIRST, "topic": "a", "generation": -1}),
 ], ids=label)
 def test_values_that_are_refused(make: Any, named: dict[str, Any], refused: Any) -> None:
     refused("malformed-record", make, **named)
@@ -265,7 +292,7 @@ def test_a_refusal_is_of_an_error() -> None:
 
 def test_secrets_of_a_record_are_not_printed() -> None:
     for value in (RECORD, stored()):
-        assert not any(text in repr(value) for text in ("8f3a", "0" * 32, "abc"))
+        assert not any(text in repr(value) for text in ("8f3a", "abc"))
 
 
 def test_reading_records_is_fast() -> None:

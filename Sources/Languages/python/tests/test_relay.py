@@ -26,7 +26,7 @@ def is_signed(made: RelayRequest, at: int, origin: str = ORIGIN) -> bool:
 def test_requests(case: dict[str, Any]) -> None:
     key, body = PushKey(bytes.fromhex(case["seed"])), case["body"].encode()
     assert key.public_key == base64url(case["pushKey"])
-    signed = module.signed(case["origin"], "/v1/push", key.public_key, case["time"], body)
+    signed = module.signed(case["origin"], case["path"], key.public_key, case["time"], body)
     assert module.encode(key.sign(signed)) == case["signature"]
 
 

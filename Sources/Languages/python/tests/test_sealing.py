@@ -37,7 +37,7 @@ def opened(payload: bytes | str, **named: Any) -> Opened:
 @pytest.mark.parametrize("code, named", [
     ("invalid-time", {"time_to_live": 1.5}),
     ("invalid-time", {"time_to_live": True}),
-    ("invalid-time", {"time_to_live": 0}),
+    ("invalid-time", {"time_to_live": -1}),
     ("invalid-time", {"time_to_live": 2_592_001}),
     ("invalid-time", {"time_to_live": 10**5000}),
     ("invalid-time", {"at": -1}),
@@ -129,9 +129,9 @@ def test_objects_come_back(value: Any) -> None:
 
 
 def test_bytes_stay() -> None:
-    spaced = b' {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\\u00e9\\/"]} '
+    spaced = b' {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\\u00e9\\/ \\\\u00e9 \\uD83d\\ude00\\u001F\\u000A\\u0022"]} '
     push = SEALER.seal(spaced, DEVICE)
-    assert opened(push.payload).payload == b'{"aps":{"alert":"a"},"own":[1.50,1E400,"\\u00e9\\/"]}'
+    assert opened(push.payload).payload == '{"aps":{"alert":"a"},"own":[1.50,1E400,"é/ \\\\u00e9 😀\\u001f\\n\\""]}'.encode()
     assert SEALER.seal(spaced.decode(), DEVICE).widest == SEALER.seal(memoryview(spaced), DEVICE).widest == push.widest
 
 
@@ -208,8 +208,22 @@ def test_a_request() -> None:
     call = SEALER.seal(b'{"aps":{"content-available":1}}', DEVICE, push_type="voip", at=NOW, time_to_live=60)
     request = SEALER.request(call)
     assert b'"content-available":1' in call.payload
-    assert (request.topic, request.priority, request.expiration, len(request.collapse_id)) == ("a.voip", 10, NOW // 1000 + 60, 32)
+    assert (request.topic, request.priority, request.expiration, len(request.collapse_id)) == ("a.voip", 10, NOW // 1000 + 60, 43)
     assert request.headers["apns-topic"] == "a.voip" and request.payload == call.payload
+
+
+@pytest.mark.parametrize("push_type", ["alert", "background", "voip"])
+def test_a_push_for_now_or_never(push_type: Any) -> None:
+    """APNs tries once, and phones' clocks have ten minutes."""
+    push = SEALER.seal(PAYLOAD, DEVICE, push_type=push_type, at=NOW + 1, time_to_live=0)
+    assert (push.expires_at, SEALER.request(push).expiration, SEALER.request(push, expiration=7).expiration) == (NOW + 600_001, 0, 7)
+
+
+def test_a_collapse_id_outlives_every_key() -> None:
+    key, other = PROVIDER.public_key, DeviceKey(bytes([6]) * 32).public_key
+    ids = {Sealer(signer, topic="a").collapse_id(device, bytes(16), device_id="phone1", collapse_name="c") for signer in (PROVIDER, issued()) for device in (DEVICE, other)}
+    assert len(ids) == 1 and ids != {SEALER.collapse_id(DEVICE, bytes(16), device_id="phone2", collapse_name="c")}
+    assert SEALER.provider == key
 
 
 def test_what_a_sealer_says_of_itself_stays() -> None:

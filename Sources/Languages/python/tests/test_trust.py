@@ -104,7 +104,7 @@ def test_files_that_are_refused(refused: Any) -> None:
     refused("malformed-request", SignedCertificate.from_json, asked.to_json())
     for change in (
         {"version": 2}, {"version": None}, {"topic": "a b"}, {"topic": None}, {"provider": "pcs1"}, {"provider": None},
-        {"provider": "pcs1qgqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpa4zlt"}, {"signing_key": "AA"},
+        {"provider": "pcs1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqd3u8zu"}, {"signing_key": "AA"},
         {"signing_key": None}, {"expires": "60"}, {"stolen": 1}, {"past": {}}, {"past": [7]}, {"past": [{}]}, {"past": [{"replaced": -1}]},
         {"past": [{"replaced": 1}] * 65}, {"current": 7},
     ):

@@ -37,21 +37,21 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
     "records": (
         {
             "kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has",
-            "issued", "seals",
+            "issued", "seals", "checked",
         },
         {
             "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment",
-            "withdrawal", "grant", "foreign", "stale",
+            "update-key", "sequence", "nonce", "grant", "foreign", "stale",
         },
     ),
     "payloads": (
-        {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "sent-exactly"},
+        {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "certificate-expires-at", "sent-exactly"},
         {"bucket", "payload-sha256", "clear", "length", "widest-length"},
     ),
 }
 #: The phone's groups.
 NOT_ASKED = {
-    "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "replies", "reserved", "sequences", "suite-2-envelopes",
+    "attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "replies", "reserved", "sequences", "suite-2-envelopes",
 }
 GOOD = {"accepted", "unchanged", "certificate-conflict"}
 

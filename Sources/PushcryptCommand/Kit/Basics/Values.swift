@@ -21,6 +21,8 @@ package let millisecondUnits: [TimeUnit] = [("m", 60_000), ("s", 1000), ("ms", 1
 ///
 /// - Returns: The duration in the smallest unit.
 package func parseDuration(_ text: String, in range: ClosedRange<Int>, units: [TimeUnit] = durationUnits) -> Int? {
+    // Nothing is nothing in any unit.
+    if text == "0", range.contains(0) { return 0 }
     let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
     guard let unit = units.first(where: { $0.name == text[digits.endIndex...] }),
         let count = parseInteger(digits, in: 0...Int.max)

@@ -40,8 +40,8 @@ nonisolated struct ServerChannel: RegistrationChannel {
         switch request.kind {
         // In the session of this account. The server: 'pushcrypt device add ID - --user USER --reply'.
         case .register(let account): throw NotConnected(reason: "no server for the registration of \(account)")
-        // Without a session. The server: 'pushcrypt device remove --withdrawal -'.
-        case .withdraw: throw NotConnected(reason: "no server for a withdrawal")
+        // Without a session. The server: 'pushcrypt device accept'.
+        case .end: throw NotConnected(reason: "no server for the end of a device")
         }
     }
 

@@ -151,7 +151,7 @@ actor TestProvider: RegistrationChannel {
             device = nil
             return Data()
         }
-        let record = try DeviceRegistration(json: ContiguousArray(request.body))
+        let record = try DeviceRegistration(post: ContiguousArray(request.body))
         device = record
         return Data(RegistrationReply(.acknowledged(record.publicKey), provider: key.publicKey).json)
     }

@@ -1,6 +1,6 @@
 // Compiled by tsc, and not run: the types as a program uses them. A line after `@ts-expect-error` must not compile.
 import {
-    CertificateRequest, Credential, ProviderKey, PushcryptError, Sealer, SigningKey, accept, canWithdraw, issueCertificate, parseDeviceRecord, refuse,
+    CertificateRequest, Credential, ProviderKey, PushcryptError, Sealer, SigningKey, accept, issueCertificate, parseDeviceRecord, refuse,
     type Accepted, type Code, type SealedPush, type StoredDevice,
 } from "pushcrypt";
 import { Pairing, pairingId, type PairingRequest } from "pushcrypt/pairing";
@@ -16,7 +16,7 @@ const id: string = push.messageId, host: string = sealer.request(push, { priorit
 const opened: string = open(push.json, { topic, device: DeviceKey.generate(), pushType: "voip", provider: "pcs1" }).payload;
 const device: StoredDevice = JSON.parse("{}");
 const answer: Accepted = accept(parseDeviceRecord("{}"), device, null, { topic, provider: sealer.provider, certificate: sealer.certificate, issued: [certificate] });
-const foreign: readonly "provider"[] = answer.foreign, text = `${id} ${host} ${opened} ${foreign.length} ${canWithdraw(device, "")} ${refuse(new Error())}`;
+const foreign: readonly "provider"[] = answer.foreign, text = `${id} ${host} ${opened} ${foreign.length} ${device.sequence ?? push.expiration} ${refuse(new Error())}`;
 export function run(error: unknown): string {
     if (error instanceof PushcryptError) return reason(error.code);
     const request = new CertificateRequest({ topic, provider: provider.publicKey, signingKey: key.publicBytes });
@@ -28,7 +28,7 @@ export async function post(pushKey: PushKey, grant: string): Promise<Uint8Array>
     return pushKey.publicKey;
 }
 export function pair(body: Uint8Array): [string, string] {
-    const pairing = Pairing.create({ provider: provider.publicKey, url: "https://a", topic, at: new Date() }), request: PairingRequest = pairing.open(body);
+    const pairing = Pairing.create({ provider: provider.publicKey, url: "https://a", topic, at: new Date() }), request: PairingRequest = pairing.open(body, { key: credential });
     if (request.record === undefined || pairingId(body) !== pairing.id) return [pairing.code, pairing.url];
     const { pairing: claimed, answer } = request.seal(accept(request.record, null, "alice", { topic, provider: pairing.provider }).reply);
     return [claimed.json(), `${answer} ${request.record.deviceId.length} ${claimed.claimed ?? 0}`];

@@ -15,8 +15,8 @@ import UserNotifications
 ///     RelayPhone RELAY TOKEN SERVERS
 ///
 /// Reads a JSON object a line, and writes one for each: `{"pair":CODE,"as":ACCOUNT}`, `{"update":[ACCOUNT,…]}`,
-/// `{"log_out":ACCOUNT}`, `{"push":PAYLOAD,"answer":ACTION}`. Accounts are registered at `SERVERS/ACCOUNT/register`, and withdrawn at
-/// `SERVERS/ACCOUNT/withdraw`. The environment says where its keys and files are, as everywhere on Linux.
+/// `{"log_out":ACCOUNT}`, `{"push":PAYLOAD,"answer":ACTION}`. Accounts that were not paired are registered at `SERVERS/ACCOUNT/register`, and
+/// end at `SERVERS/ACCOUNT/end`. The environment says where its keys and files are, as everywhere on Linux.
 @main struct RelayPhone {
     static let group = "group.com.example"
     let accounts: PushAccounts
@@ -106,7 +106,7 @@ private struct Servers: RegistrationChannel {
         let path =
             switch request.kind {
             case .register(let account): "\(account)/register"
-            case .withdraw(let account): "\(account)/withdraw"
+            case .end(let account): "\(account)/end"
             }
         guard let url = URL(string: "\(address)/\(path)") else { throw Refused() }
         var post = URLRequest(url: url)

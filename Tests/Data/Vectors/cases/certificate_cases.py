@@ -6,7 +6,7 @@ from reference.opening import Receiver
 from reference.trust import NEVER, Certificate, Learned, Refused
 
 from .forge import flip, put
-from .key_point_cases import weak_points
+from .key_point_cases import other_points, weak_points
 from .material import (
     CHAIN,
     EPOCHS,
@@ -96,6 +96,7 @@ def accepted_cases() -> list[Vector]:
             ]
         ),
         case("the signing key of another provider key", ACCEPTED, "T-1", "Only this provider's own key signs no messages.", certify(EPOCH, SECOND_PROVIDER)),
+        *(case(f"a signing key that nobody makes: {name}", ACCEPTED, "T-1 K-7", "The provider signed it, and it gains nothing.", certify(EPOCH, point)) for name, point in other_points()),
         case("the same certificate twice", "accepted unchanged", "T-3", "Nothing is raised.", GOOD, GOOD),
         case("the certificate that the phone has", UNCHANGED, "T-3", "Nothing is raised.", second, before=knows(1)),
         case("four epochs in order", ACCEPTED, "T-3", order, *CHAIN),

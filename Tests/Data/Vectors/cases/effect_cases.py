@@ -50,6 +50,19 @@ def effect_cases() -> list[Vector]:
             receiver=one,
             pending=TABLET.secret,
         ),
+        *(
+            sequence_case(
+                f"after that the key before it {what}",
+                f"new {outcome}",
+                "O-9.2 O-3.1",
+                "It ends 31 days after.",
+                comes(NOW, "a", to_pending),
+                comes(NOW + 31 * DAY + more, "b", forge(message_id=OTHER_MESSAGE, sent_at=NOW + 31 * DAY)),
+                receiver=one,
+                pending=TABLET.secret,
+            )
+            for what, outcome, more in [("opens for 31 days", "new", 0), ("opens for no millisecond more", "unknown-recipient-key", 1)]
+        ),
         sequence_case(
             "a message to the active key changes no key",
             "new",

@@ -6,10 +6,14 @@ The encryption is right in all cases: anyone can encrypt to a public key.
 from dataclasses import replace
 from typing import Any
 
-from reference.curve25519 import BASE, IDENTITY, L, P, SIGN, Point, add, encode, multiply, secret_scalar, sign_with_nonce, torsion
-from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, PUSH_CLASSES, TIME_LIMIT, header
+from reference.curve25519 import (
+    BASE, IDENTITY, L, P, SIGN, Point, add, encode, key_with_torsion, multiply, secret_scalar, sign_with_nonce, sign_with_small_r, sign_with_torsion,
+    torsion,
+)
+from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, PUSH_CLASSES, TIME_LIMIT, Signer, header
 
-from .forge import flip, forge, open_case, put
+from .forge import Edit, flip, forge, open_case, put
+from .key_point_cases import other_points
 from .material import (
     DAY,
     HOUR,
@@ -122,6 +126,47 @@ def verification_cases() -> list[Vector]:
         with_r("a signature whose R is off by a point of order 8", FAILED, nonce, moved(order_eight)),
         with_r("a signature whose R is a point of order 8", FAILED, 0, encode(order_eight)),
         with_r("a signature whose R is the point of order 2", FAILED, 0, encode(order_two)),
+        *mixed_order_cases(scalar, order_eight),
+    ]
+
+
+def mixed_order_cases(scalar: int, order_eight: Point) -> list[Vector]:
+    """Under a key that is a good one plus a point of order 8, and one that is no point."""
+    public = key_with_torsion(scalar, order_eight)
+    alone = "A verifier with the cofactor takes it."
+    by_it = Signer(PROVIDER.seed, public)
+
+    def under(name: str, expected: str, sign: Edit, key: bytes = public, comment: str = "R is what K-9 computes.", **fields: Any) -> Vector:
+        signer = replace(by_it, provider=key)
+        fault = {"signed_signing_key": key, "sign": sign} | fields
+        return open_case(name, expected, "K-7 K-9 O-5.4", forge(signer=signer, **fault), comment, receiver=replace(pinned(PROVIDER), pins=(key,)))
+
+    def with_small_r(message: bytes) -> bytes:
+        try:
+            return sign_with_small_r(scalar, public, message, order_eight)
+        except AssertionError:
+            return bytes(64)
+
+    def small_r() -> Vector:
+        """Of several messages one has such a signature."""
+        for number in range(16):
+            found: list[bytes] = []
+
+            def sign(message: bytes) -> bytes:
+                found.append(with_small_r(message))
+                return found[-1]
+
+            case = under("a signature under a key of mixed order whose R is of small order", FAILED, sign, comment="Only the check of R refuses it.", message_id=bytes([number]) * 16)
+            if any(found[-1]):
+                return case
+        raise AssertionError("no message has one")
+
+    no_point = next(key for name, key in other_points() if name == "no point on the curve")
+    return [
+        under("a signature under a key of mixed order", "opened", lambda message: sign_with_torsion(scalar, public, message)),
+        under("a signature under a key of mixed order that only the cofactor makes good", FAILED, lambda message: sign_with_torsion(scalar, public, message, divides=False), comment=alone),
+        small_r(),
+        under("a signature under a key that is no point", FAILED, lambda message: sign_with_nonce(scalar, no_point, message, 12345), no_point, "Nothing verifies under it."),
     ]
 
 

@@ -6,7 +6,7 @@ from reference import curve25519, keys
 from reference.keys import Kind
 
 from .hpke_cases import zero_result_points
-from .key_cases import P, invalid, little
+from .key_cases import P, invalid, little, valid
 from .material import PHONE, PROVIDER
 from .vector import Vector
 
@@ -29,7 +29,7 @@ def device_key_faults() -> list[Vector]:
 
 
 def weak_points() -> list[tuple[str, bytes]]:
-    """Encodings that are no key of Ed25519."""
+    """Encodings that are no key of Ed25519: of small order, or not below p."""
     torsion = curve25519.torsion()
     orders = [8 // gcd(8, number) for number in range(8)]
     small = [
@@ -45,17 +45,19 @@ def weak_points() -> list[tuple[str, bytes]]:
         ("small order, not canonical: y = p + 1 with the sign of x set", little(P + 1 | curve25519.SIGN)),
     ]
 
-    # p + 2 … p + 18 are the other encodings of what is not below p. Those on the curve all have a part of small order:
-    # no key exists that only the check of canonicity refuses.
-    non_canonical = []
-    for y in range(2, 19):
-        for odd in (False, True):
-            x = curve25519.recover_x(y, odd)
-            if x is not None:
-                assert not curve25519.has_prime_order((x, y))
-                name = f"not canonical: y = p + {y}, x {'odd' if odd else 'even'}"
-                non_canonical.append((name, little(P + y | (curve25519.SIGN if odd else 0))))
+    # p + 2 … p + 18 are the other encodings of what is not below p, on the curve or not.
+    non_canonical = [
+        (f"not canonical: y = p + {y}, x {'odd' if sign else 'even'}", little(P + y | sign))
+        for y in range(2, 19)
+        for sign in (0, curve25519.SIGN)
+    ]
+    return [*small, *small_again, *non_canonical]
 
+
+def other_points() -> list[tuple[str, bytes]]:
+    """Keys that nobody makes, and that are taken: of mixed order, and no points."""
+    torsion = curve25519.torsion()
+    orders = [8 // gcd(8, number) for number in range(8)]
     off_curve = next(y for y in range(2, P) if curve25519.recover_x(y, False) is None)
     good = curve25519.decode(PROVIDER.public)
     assert good
@@ -67,18 +69,7 @@ def weak_points() -> list[tuple[str, bytes]]:
         for number, (order, point) in enumerate(zip(orders, torsion, strict=True))
         if order > 1
     ]
-    x, y = good
-    assert mixed[3][1] == curve25519.encode((-x % P, -y % P))
-    # L times this key has the x of the identity, which is all that the check with the fault looks at.
-    assert curve25519.multiply(curve25519.L, (-x % P, -y % P))[0] == 0
-    mixed[3] = (
-        "mixed order: a good key (x, y) made (-x, -y), which adds the point of order 2 (CVE-2025-69277)",
-        mixed[3][1],
-    )
     return [
-        *small,
-        *small_again,
-        *non_canonical,
         ("no point on the curve", little(off_curve)),
         ("no point on the curve, x odd", little(off_curve | curve25519.SIGN)),
         *mixed,
@@ -87,8 +78,10 @@ def weak_points() -> list[tuple[str, bytes]]:
 
 def provider_key_faults() -> list[Vector]:
     kind = Kind.PROVIDER_PUBLIC
-    comment = "Not the canonical encoding of a point of prime order: anyone or no one can sign for it."
+    comment = "Of small order, so that anyone can sign for it, or another encoding."
+    taken = "Its owner gains nothing, and nothing verifies under what is no point."
     return [
+        *(valid(f"Ed25519: {name}", kind, point, "K-7", taken) for name, point in other_points()),
         *(
             invalid(f"Ed25519: {name}", kind, "weak-key", "K-7", comment, keys.text_form(kind, point), point)
             for name, point in weak_points()

@@ -27,6 +27,12 @@ RELAY: dict[str, object] = {
     },
     "url": "https://example.com",
 }
+CRITICAL: list[tuple[str, object]] = [
+    ("critical", {"critical": 1, "name": "alarm.caf", "volume": 1.0}),
+    ("critical without a name", {"critical": True}),
+    ("the default one, critical", {"critical": 1.0, "name": "default", "volume": 0.5}),
+    ("critical with an empty name", {"critical": 1, "name": ""}),
+]
 # The words of it that are in no payload sealed here.
 RELAYS = ("Bank", "Send", "money", "alarm.caf", "PAY", "example.com")
 
@@ -58,7 +64,7 @@ def shown_case(
         if repeated:
             shown = content.quiet(shown, repeated == "duplicate-quietly")
     elif code == "passed":
-        shown = content.in_the_clear(data)
+        shown = content.passed(data)
     else:
         shown = content.fallback(data, code)
     everything = data + (result.payload if isinstance(result, Opened) else b"")
@@ -183,6 +189,7 @@ def opened_cases() -> list[Vector]:
         sealed("an empty key of a localised text", "N-1", texts, aps(alert={"title-loc-key": "", "title": "Anna"})),
         sealed("a key that is no string", "N-1", texts, aps(alert={"loc-key": 7, "body": "Look!"})),
         sealed("a title that is a number", "N-1", field, aps(alert={"title": 7, "body": "Look!"})),
+        sealed("a title that turns text round, and a long one", "N-1 N-4", "Only a fallback's title loses characters: this one is its provider's.", aps(alert={"title": "\u202eannA\u202c\u200b" + "x" * 70, "title-loc-args": ["\u200b"]})),
         sealed("an alert that is an array", "N-1", field, aps(alert=["Look!"])),
         sealed("a badge of 0 is set", "N-1", field, aps(alert="hi", badge=0)),
         sealed("a negative badge", "N-1", field, aps(alert="hi", badge=-1)),
@@ -271,6 +278,29 @@ def fallback_cases() -> list[Vector]:
             "N-4",
             keeps,
             push_of(flip(-1)(genuine), {"aps": "Bank"}),
+        ),
+        *(
+            shown_case(
+                f"a push that does not open, and its clear sound is {what}",
+                "authentication-failed",
+                "N-4",
+                "Anybody on the way could ring a phone that is silenced.",
+                push_of(flip(-1)(genuine), {"aps": {"alert": {"title": "a"}, "sound": sound}}),
+                withheld=("critical",),
+            )
+            for what, sound in CRITICAL
+        ),
+        *(
+            shown_case(
+                f"a push that the app lets pass, and its sound is {what}",
+                "passed",
+                "N-4 N-6",
+                "Anybody on the way could ring a phone that is silenced.",
+                json.dumps({"aps": {"alert": {"title": "a"}, "sound": sound}}),
+                may_pass=True,
+                withheld=("critical",),
+            )
+            for what, sound in CRITICAL
         ),
         shown_case("a push that is no JSON", "malformed-notification", "N-4 O-1.1", keeps, b"hello"),
         shown_case("a push that is not sealed", "not-encrypted", "N-5", plain, open_clear),
@@ -375,6 +405,7 @@ def title_cases() -> list[Vector]:
         titled("a title in a fallback with characters that take no room", {"title": "B\u200ba\u2060n\ufeffk"}),
         titled("a title in a fallback of Persian letters and a family", {"title": "می\u200cخواهم 👨\u200d👩\u200d👧"}),
         titled("a title in a fallback that begins with a hundred characters that take no room", {"title": "\u200b" * 100 + "x" * 65}),
+        titled("a title in a fallback with control characters among what is cut and dropped", {"title": "\u200b\x07" * 40 + "\u2028" * 40}),
         titled("a title in a fallback of nothing that anybody sees", {"title": "\u200b\u2060"}),
         titled("arguments of a localised title in a fallback that turn text round", {"title-loc-key": "New message", "title-loc-args": ["\u202eannA\u202c", "می\u200cخواهم", "\u200b"]}),
         titled("a subtitle and a body in a fallback", {"title": "a", "subtitle": "b", "body": "c"}),

@@ -46,7 +46,9 @@ GOOD: dict[str, object] = {
     "app_version": "2.3.1",
     "token": "8f3a00ff" * 8,
     "environment": "production",
-    "withdrawal": seed("withdrawal").hex()[:32],
+    "update_key": base64url(SIGNING[4].public),
+    "sequence": SENT_AT,
+    "nonce": base64url(seed("nonce")[:16]),
     "grant": base64url(seed("grant")),
 }
 PROVIDERS: dict[str, object] = {
@@ -72,6 +74,7 @@ def record_case(
     held = provider.held if provider else Held()
     if provider:
         header += [
+            ("checked", "yes"),
             ("user", provider.user),
             ("held-key", device_text(held.key) if held.key else None),
             ("held-generation", held.generation if held.key else None),
@@ -104,7 +107,9 @@ def record_case(
             ("app-version", record.app_version),
             ("token", record.token),
             ("environment", record.environment),
-            ("withdrawal", record.withdrawal),
+            ("update-key", record.update_key.hex() if record.update_key else None),
+            ("sequence", record.sequence),
+            ("nonce", records.from_base64url(record.nonce).hex() if record.nonce else None),
             ("grant", record.grant),
         ]
         if provider and provider.own_keys:
@@ -161,7 +166,11 @@ def accepted_cases() -> list[Vector]:
         with_member("a token of one byte", "accepted", "D-27", "The limit is inclusive.", "token", "0a"),
         with_member("a token of 100 bytes", "accepted", "D-27", "The limit is inclusive.", "token", "f0" * 100),
         with_member("a token of the development environment", "accepted", "D-28", "One of two.", "environment", "development"),
-        with_member("a withdrawal of zeros", "accepted", "D-29", "Any 16 bytes.", "withdrawal", "0" * 32),
+        with_member("the lowest sequence", "accepted", "D-37", "The limit is inclusive.", "sequence", 1),
+        with_member("the largest sequence", "accepted", "D-37", "The limit is inclusive.", "sequence", 2**53 - 2),
+        with_member("a nonce of zeros", "accepted", "D-37", "Any 16 bytes.", "nonce", "A" * 22),
+        with_member("a record that ends nothing", "accepted", "D-38 D-6", "The member is null.", "ended", None),
+        with_member("a grant that is not the text of any bytes", "accepted", "D-30", "It is the relay's.", "grant", "AAAAB"),
         with_member("a grant of one character", "accepted", "D-30", "The limit is inclusive.", "grant", "_"),
         with_member("a grant of 1,024 characters", "accepted", "D-30", "The limit is inclusive.", "grant", "-Az9" * 256),
         *(
@@ -258,12 +267,24 @@ def refused_cases() -> list[Vector]:
         ("an empty environment", "D-28", "environment", ""),
         ("an environment that is a number", "D-28", "environment", 1),
         ("an environment with a newline", "D-28", "environment", "production\n"),
-        ("an empty withdrawal", "D-29", "withdrawal", ""),
-        ("a withdrawal of 30 digits", "D-29", "withdrawal", "0" * 30),
-        ("a withdrawal of 34 digits", "D-29", "withdrawal", "0" * 34),
-        ("a withdrawal in capitals", "D-29", "withdrawal", "0" * 31 + "A"),
-        ("a withdrawal with another character", "D-29", "withdrawal", "0" * 31 + "g"),
-        ("a withdrawal that is a number", "D-29", "withdrawal", 10**31),
+        ("an update key that is a number", "D-32", "update_key", 7),
+        ("a sequence of 0", "D-37", "sequence", 0),
+        ("a negative sequence", "D-37", "sequence", -1),
+        ("a sequence of 2^53 - 1 of a record that is no end", "D-37", "sequence", 2**53 - 1),
+        ("a sequence of 2^53", "D-37", "sequence", 2**53),
+        ("a sequence with a fraction", "D-37", "sequence", 2.0),
+        ("a sequence that is a string", "D-37", "sequence", "2"),
+        ("an empty nonce", "D-37", "nonce", ""),
+        ("a nonce of 21 characters", "D-37", "nonce", "A" * 21),
+        ("a nonce of 23 characters", "D-37", "nonce", "A" * 23),
+        ("a nonce with padding", "D-37", "nonce", "A" * 22 + "=="),
+        ("a nonce with an unused bit set", "D-37", "nonce", "A" * 21 + "B"),
+        ("a nonce of the other alphabet", "D-37", "nonce", "+" + "A" * 21),
+        ("a nonce with a newline", "D-37", "nonce", "A" * 22 + "\n"),
+        ("a nonce that is a number", "D-37", "nonce", 10**21),
+        ("a bare record that ends", "D-38", "ended", True),
+        ("a bare record that does not end", "D-38", "ended", False),
+        ("a bare record whose ended is 1", "D-38", "ended", 1),
         ("an empty grant", "D-30", "grant", ""),
         ("a grant of 1,025 characters", "D-30", "grant", "A" * 1025),
         ("a grant with padding", "D-30", "grant", "QQ=="),
@@ -290,6 +311,14 @@ def refused_cases() -> list[Vector]:
         ("a provider's key that was mistyped", "wrong-checksum", "D-1 K-5", "provider", str(GOOD["provider"])[:-1] + ("q" if str(GOOD["provider"])[-1] != "q" else "p")),
         ("a signing key in the place of the provider's", "wrong-kind-of-key", "D-1 K-6", "provider", keys.text_form(Kind.SIGNING_SECRET, SIGNING[0].seed)),
         ("a key with a space behind it", "malformed-key", "D-1 K-4", "public_key", str(GOOD["public_key"]) + " "),
+        ("a key without a known prefix", "malformed-key", "D-1 D-3 D-9 K-6", "public_key", "PCR1" + str(GOOD["public_key"])[4:]),
+        ("an empty update key", "malformed-key", "D-32", "update_key", ""),
+        ("an update key of 42 characters", "malformed-key", "D-32", "update_key", str(GOOD["update_key"])[:-1]),
+        ("an update key with padding", "malformed-key", "D-32", "update_key", str(GOOD["update_key"]) + "="),
+        ("an update key with an unused bit set", "malformed-key", "D-32", "update_key", base64url(bytes(32))[:-1] + "B"),
+        ("an update key that is a provider's text", "malformed-key", "D-32", "update_key", GOOD["provider"]),
+        ("an update key that is the identity", "weak-key", "D-32 K-7", "update_key", base64url(b"\x01" + bytes(31))),
+        ("an update key that is no point", "weak-key", "D-32 K-7", "update_key", base64url(b"\xff" * 32)),
     ]
     good = json.dumps(GOOD)
     shapes = [
@@ -347,6 +376,10 @@ def order_cases() -> list[Vector]:
         ("a certificate that is a number before a weak key", MALFORMED, "D-1 D-31", {"certificate": 1, "public_key": weak}),
         ("a weak key before the key id of another", "weak-key", "D-1 D-2", {"public_key": weak}),
         ("a weak key before a provider of the wrong kind", "weak-key", "D-1", {"public_key": weak, "provider": GOOD["public_key"]}),
+        ("a key of suite 2 without a known prefix", MALFORMED, "D-3 D-9", {"suite": 2, "suites": [2], "public_key": "pcry1" + str(GOOD["public_key"])[4:]}),
+        ("a bad nonce before a weak key", MALFORMED, "D-1 D-37", {"nonce": "", "public_key": weak}),
+        ("a weak provider before an update key that is too short", "weak-key", "D-1 D-32", {"provider": weak_provider, "update_key": "A"}),
+        ("an update key that is too short before the key id of another", "malformed-key", "D-2 D-32", {"update_key": "A", "key_id": "00000000"}),
         ("a weak provider before the key id of another", "weak-key", "D-1 D-2", {"provider": weak_provider, "key_id": "00000000"}),
         ("a key id of another beside a malformed certificate", MALFORMED, "D-2 D-31", {"certificate": "", "key_id": "00000000"}),
     ]
@@ -394,14 +427,19 @@ def held_cases() -> list[Vector]:
         case("the user who has the device", "accepted", "D-15", owner, alices, user="alice"),
         case("another user than has the device", other_user, "D-15", owner, alices, user="bob"),
         case("another user, by capitals", other_user, "D-15", owner, alices, user="Alice"),
-        case("a user where none is held", "accepted", "D-15", owner, Held(other, 1, TOPIC), user="bob"),
-        case("no user where one is held", "accepted", "D-15", "The device keeps its user.", alices),
+        case("a user where none is held", other_user, "D-15", "A session does not take over what the operator added.", Held(other, 1, TOPIC), user="bob"),
+        case("a user and the same key where no user is held", other_user, "D-15", "A session does not take over what the operator added.", Held(same, 2, TOPIC), user="bob"),
+        case("a user where none is held, and the operator replaces", "accepted", "D-15", operator, Held(other, 1, TOPIC), user="bob", is_replaced=True),
+        case("a user where nothing is held", "accepted", "D-15", owner, Held(), user="bob"),
+        case("no user and the same key where a user is held", "accepted", "D-15", "The device keeps its user.", Held(same, 2, TOPIC, "alice")),
+        case("no user and another key where a user is held", other_user, "D-15", owner, alices),
+        case("no user and another key where a user is held, and the operator replaces", "accepted", "D-15", operator, alices, is_replaced=True),
         case("another user of a device that its operator replaces", "accepted", "D-15", operator, alices, user="bob", is_replaced=True),
         case("the key under another id of the same user", "accepted", "D-17", "It moves: the provider removes it there.", Held(), user="alice", elsewhere="alice"),
         case("the key under another id of another user", taken, "D-17", once, Held(), user="bob", elsewhere="alice"),
         case("the key under another id of nobody", taken, "D-17", once, Held(), user="bob", elsewhere=""),
         case("the key under another id, and no users at all", taken, "D-17", once, Held(), elsewhere=""),
-        case("the key under another id of the user who has this one", "accepted", "D-17", "It moves.", alices, elsewhere="alice"),
+        case("the key under another id of the user who has this one", "accepted", "D-17", "It moves.", alices, user="alice", elsewhere="alice"),
         case("the key under another id of another user, and an operator who replaces", taken, "D-17", once, Held(other, 3, TOPIC), user="bob", elsewhere="alice", is_replaced=True),
         case("another user before a lower generation", other_user, "D-15 D-7", "Two faults; the order of the rules decides.", Held(other, 3, TOPIC, "alice"), user="bob"),
         case("a lower generation before another topic", rollback, "D-7 D-8", "Two faults; the order of the rules decides.", Held(other, 3, elsewhere)),
@@ -430,7 +468,10 @@ def removed_cases() -> list[Vector]:
         case("a removed device comes back with its generation and another key", rollback, "D-7", Held(TABLET.public, 2, TOPIC, "alice"), mine),
         case("a removed device comes back with another user, and the operator replaces", "accepted", "D-15", again, "bob", is_replaced=True),
         case("a removed device comes back with a lower generation, and the operator replaces", "accepted", "D-7", Held(TABLET.public, 5, TOPIC, "alice"), mine, is_replaced=True),
-        case("a removed device of nobody comes back", "accepted", "D-15", Held(TABLET.public, 1, TOPIC), "bob"),
+        case("a removed device comes back with its key and without a user", "accepted", "D-15", Held(PHONE.public, 2, TOPIC, "alice"), None),
+        case("a removed device of nobody comes back with a user", "user-mismatch", "D-15", Held(TABLET.public, 1, TOPIC), "bob"),
+        case("a removed device of nobody comes back without a user", "accepted", "D-15", Held(TABLET.public, 1, TOPIC), None),
+        case("a removed device comes back for another app", "accepted", "D-8", Held(TABLET.public, 1, "com.example.other", "alice"), mine),
     ]
 
 
@@ -476,9 +517,11 @@ def stale_cases() -> list[Vector]:
         case("a certificate for another app", certify(CHAIN[2].epoch, SIGNING[0], topic="com.example.other")),
         case("a certificate that was changed", base64url(flip(24)(CHAIN[2].data))),
         case("a certificate with the provider key as its signing key", certify(CHAIN[2].epoch, PROVIDER)),
+        case("a certificate at the floor that was never issued, and the floor is the current epoch", certify(CHAIN[3].epoch, SIGNING[2], CHAIN[3].epoch), proves, issued=4),
+        case("a certificate below the floor that was never issued", certify(CHAIN[3].epoch - 1, SIGNING[2]), "What is below the floor has ended.", issued=4),
         case("a malformed certificate", certify(CHAIN[2].epoch, SIGNING[0], 0, 0)),
     ]
-    assert [one.values("stale") for one in cases].count(["yes"]) == 5
+    assert [one.values("stale") for one in cases].count(["yes"]) == 6
     return cases
 
 

@@ -36,6 +36,7 @@ from .vector import (
 
 ACKNOWLEDGED = {"version": 1, "acknowledged": GOOD["public_key"], "provider": provider_text(PROVIDER.public)}
 PUSH_KEY = SIGNING[4].public
+NONCE = str(GOOD["nonce"])
 
 
 def reply_case(
@@ -66,9 +67,14 @@ def reply_case(
         header += [
             ("acknowledged", device_text(reply.acknowledged) if reply.acknowledged else None),
             ("refused", reply.refused),
+            ("ended", reply.ended),
+            ("hello", reply.hello),
+            ("sequence", reply.sequence),
             ("provider", provider_text(reply.provider) if reply.provider else None),
             ("certificate", certificate_text(reply.certificate) if reply.certificate else None),
             ("push-key", reply.push_key.hex() if reply.push_key else None),
+            ("next-push-key", reply.next_push_key.hex() if reply.next_push_key else None),
+            ("grant", reply.grant),
             ("suites", " ".join(map(str, reply.suites)) if reply.suites != [1] else None),
             *(("foreign", member) for member in reply.foreign),
             ("confirms", "yes" if confirms else "no"),
@@ -121,6 +127,22 @@ def refused_cases() -> list[Vector]:
         ("a push key that is a provider's text", "malformed-key", "D-32", changed(push_key=provider_text(PUSH_KEY))),
         ("a push key that is the identity", "weak-key", "D-32 K-7", changed(push_key=base64url(identity))),
         ("a push key that is no point", "weak-key", "D-32 K-7", changed(push_key=base64url(b"\xff" * 32))),
+        ("a next push key of 42 characters", "malformed-key", "D-32", changed(next_push_key=push_key[:-1])),
+        ("a next push key that is the identity", "weak-key", "D-32 K-7", changed(next_push_key=base64url(identity))),
+        ("a next push key that is a number", MALFORMED, "D-32", changed(next_push_key=1)),
+        ("a weak push key before a next push key that is too short", "weak-key", "D-32", changed(push_key=base64url(identity), next_push_key="A")),
+        ("both acknowledged and ended", MALFORMED, "D-11", changed(ended=GOOD["device"])),
+        ("both ended and hello", MALFORMED, "D-11", changed(acknowledged=..., ended=GOOD["device"], hello=NONCE)),
+        ("both refused and hello", MALFORMED, "D-11", changed(acknowledged=..., refused="stale-record", hello=NONCE)),
+        ("an empty device that has ended", MALFORMED, "D-39 D-14", changed(acknowledged=..., ended="")),
+        ("ended that is true", MALFORMED, "D-39", changed(acknowledged=..., ended=True)),
+        ("a hello that is true", MALFORMED, "D-39", changed(acknowledged=..., hello=True)),
+        ("a negative held sequence", MALFORMED, "D-39", refusal("stale-record", sequence=-1)),
+        ("a held sequence of 2^53", MALFORMED, "D-39", refusal("stale-record", sequence=2**53)),
+        ("a held sequence that is a string", MALFORMED, "D-39", refusal("stale-record", sequence="1")),
+        ("a grant that has another word", MALFORMED, "D-39", changed(grant="revoked")),
+        ("an empty grant in a reply", MALFORMED, "D-39", changed(grant="")),
+        ("a grant that is true", MALFORMED, "D-39", changed(grant=True)),
         ("suites in descending order", MALFORMED, "D-9", changed(suites=[2, 1])),
         ("suites that are empty", MALFORMED, "D-9", changed(suites=[])),
         ("suite 0 among the suites of a reply", MALFORMED, "D-9", changed(suites=[0, 1])),
@@ -162,6 +184,12 @@ def read_cases() -> list[Vector]:
         reply_case("two suites", "accepted", "D-9", reads, changed(suites=[1, 2])),
         reply_case("suites without the first", "accepted", "D-9", reads, changed(suites=[2])),
         reply_case("a push key", "accepted", "D-32", reads, changed(push_key=base64url(PUSH_KEY))),
+        reply_case("the next push key", "accepted", "D-32", reads, changed(push_key=base64url(PUSH_KEY), next_push_key=base64url(SIGNING[3].public))),
+        reply_case("a grant that has ended", "accepted", "D-39", reads, changed(grant="ended")),
+        reply_case("a stale record", "accepted", "D-39 D-44", reads, refusal("stale-record", sequence=2**53 - 1)),
+        reply_case("a stale record, and no sequence", "accepted", "D-39", reads, refusal("stale-record")),
+        reply_case("the device has ended", "accepted", "D-39 D-11", reads, changed(acknowledged=..., ended=GOOD["device"])),
+        reply_case("a hello comes back", "accepted", "D-39 D-11", reads, changed(acknowledged=..., hello=NONCE)),
     ]
 
 
@@ -199,6 +227,8 @@ def certificate_cases() -> list[Vector]:
         case("a malformed certificate", "D-31 T-1", ignored, changed(certificate=malformed), pair),
         case("a malformed certificate beside the first pin", "D-13 D-31 T-1", ignored, changed(certificate=malformed)),
         case("a certificate of a weak signing key", "D-31 T-1 K-7", ignored, changed(certificate=certificate_text(certify(CHAIN[1].epoch, bytes(32)))), pair),
+        case("a certificate without a pin, in a reply that brings none", "D-13", "It is ignored, and nobody is told.", changed(provider=..., certificate=good)),
+        case("a certificate of a stranger without a pin, in a reply that brings none", "D-13", "It is ignored, and nobody is told.", changed(provider=..., certificate=strangers)),
         case("a text that is no certificate", "D-31 T-1", ignored, changed(certificate="none"), pair),
     ]
 

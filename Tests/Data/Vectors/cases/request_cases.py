@@ -1,38 +1,38 @@
 """requests.json: the collapse ids and the expirations of pushes, which only a sealer makes."""
 
-from reference.envelope import collapse_id, hedge_key, message_id_of_name
+from reference.envelope import collapse_id, message_id_of_name
 from reference.sealing import expiration
 
-from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, SIGNING, TABLET, TOPIC, Case, Device, Pair
+from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, TABLET, TOPIC, Case, Device, Pair
+from .suite2_cases import NEW_PHONE
 
 
 def collapse_case(
     name: str,
     *,
-    key: Pair = PROVIDER,
+    provider: Pair = PROVIDER,
     topic: str = TOPIC,
-    device: Device = PHONE,
+    device: Device | None = PHONE,
     device_name: str | None = None,
     collapse_name: str | None = None,
     caller_id: str = "order-7731",
 ) -> Case:
-    """A device is its name or its key, what collapses is a name or one message."""
-    hedge = hedge_key(key.seed)
+    """A device is its id or its key, what collapses is a name or one message; a device without a key has no name."""
     identifier = message_id_of_name(caller_id)
     return {
         "name": name,
         "topic": topic,
-        "signingSeed": key.seed.hex(),
-        "devicePublic": device.public.hex(),
+        "providerPublic": provider.public.hex(),
+        **({"devicePublic": device.public.hex()} if device else {}),
         **({"device": device_name} if device_name is not None else {}),
         "callerID": caller_id,
         **({"collapseName": collapse_name} if collapse_name is not None else {}),
         "collapseID": collapse_id(
-            hedge,
+            provider.public,
             topic,
-            device_name.encode() if device_name is not None else None,
-            device.public,
-            collapse_name.encode() if collapse_name is not None else None,
+            device_name,
+            device.public if device else None,
+            collapse_name,
             identifier,
         ),
     }
@@ -53,8 +53,9 @@ def collapse_cases() -> list[Case]:
         collapse_case("another device without a name", device=TABLET),
         collapse_case("another message", device_name="phone1", caller_id="order-7732"),
         collapse_case("another app", device_name="phone1", collapse_name="chat-c41", topic="com.example.other"),
-        collapse_case("another provider", device_name="phone1", collapse_name="chat-c41", key=SECOND_PROVIDER),
-        collapse_case("a signing key", device_name="phone1", collapse_name="chat-c41", key=SIGNING[0]),
+        collapse_case("another provider", device_name="phone1", collapse_name="chat-c41", provider=SECOND_PROVIDER),
+        collapse_case("a device of suite 2 without a name", device=NEW_PHONE, collapse_name="chat-c41"),
+        collapse_case("a device without a key", device=None),
         collapse_case("names that are not ASCII", device_name="전화 1", collapse_name="채팅 🚲"),
         collapse_case("the longest name of a device", device_name="d" * 255, collapse_name="x"),
         collapse_case("a longer name of the device, a shorter one of the pushes", device_name="ab", collapse_name="c"),
@@ -90,4 +91,5 @@ def expiration_cases() -> list[Case]:
         expiration_case("nearly the longest rises to it", SENT_AT, longest - 1),
         expiration_case("a voip push keeps its time to live", SENT_AT + 1, 30, "voip"),
         expiration_case("a background push", SENT_AT + 1, 30, "background"),
+        *(expiration_case(f"now or never, as {push_type}", SENT_AT + 1, 0, push_type) for push_type in ("alert", "background", "voip")),
     ]

@@ -8,6 +8,7 @@ from typing import Any
 from reference import sealing
 from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, TIME_LIMIT
 from reference.sealing import Plan, Refused, Request
+from reference.trust import NEVER
 
 from .material import PAYLOAD, SENT_AT
 from .payload_cases import nested
@@ -49,6 +50,7 @@ def request_case(name: str, expected: str, rules: str, comment: str, request: Re
         ("time", request.time),
         ("time-to-live", request.time_to_live),
         ("title", request.title if request.title != Request(b"").title else None),
+        ("certificate-expires-at", request.expires_at if request.expires_at != NEVER else None),
         ("clear-sound", {None: None, "": "none"}.get(request.clear_sound, request.clear_sound)),
         *(("kept", field) for field in request.kept),
         *(("attachment", reference) for reference in request.attachments),
@@ -168,7 +170,10 @@ def plan_of(body: bytes) -> Plan:
 
 
 def text_cases() -> list[Vector]:
-    kept = "White space between tokens is removed; numbers and strings keep their bytes."
+    kept = "White space between tokens is removed, and strings have the fewest bytes; numbers keep theirs."
+    chinese = json.dumps({"aps": {"alert": {"title": "通知", "body": "你好，您的订单已经发货。" * 40}}}).encode()
+    assert len(chinese) > 2817 - BODY_OFFSET
+    every = "".join(f"\\u{number:04X}" for number in [*range(0x20), 0x22, 0x2F, 0x5C, 0x7F, 0x80, 0x2028, 0xFFFF])
     return [
         accepted(
             "white space between tokens",
@@ -177,13 +182,20 @@ def text_cases() -> list[Vector]:
             b' {\r\n\t"aps" : { "alert" : " two  words " } , "n" : [ 1 , 2 ] }\n',
         ),
         accepted(
-            "escapes and numbers stay",
+            "escapes become characters, and numbers stay",
             "S-7",
             kept,
             rb'{"aps":{"alert":"\u00e9\/\n\ud83d\udeb2"},"n":[1.50,1E+2,-0,123456789012345678901234567890]}',
         ),
         accepted("quotes and backslashes inside a string", "S-7", kept, rb'{"aps":{"alert":"a \" , \\"} , "b" : "\\"}'),
         accepted("letters outside ASCII stay", "S-7", kept, '{"aps":{"alert":"예약 🚲"}}'.encode()),
+        accepted("every control character and others as escapes", "S-7", kept, ('{"aps":{"alert":"' + every + '"}}').encode()),
+        accepted("every short escape", "S-7", kept, rb'{"aps":{"alert":"\"\\\/\b\f\n\r\t"}}'),
+        accepted("escapes in names", "S-7", kept, rb'{"\u0061ps":{"alert":"hi"},"\u5b57\ud83d\udeb2\/\u0022\u000A":1}'),
+        accepted("a backslash before what looks like an escape", "S-7", kept, rb'{"aps":{"alert":"\\u0041\\\u0041\\/"}}'),
+        accepted("characters of the first and last planes as escapes", "S-7", kept, rb'{"aps":{"alert":"\ud800\udc00\uDBFF\uDFFF\ue000\ud7ff"}}'),
+        accepted("Chinese that Python escapes", "S-7", "It is twice as long as written.", chinese),
+        accepted("a kept field with escapes", "S-3 S-7", kept, rb'{"aps":{"alert":"hi","thread-id":"\u5b57\/"}}', kept=("thread-id",)),
     ]
 
 
@@ -266,9 +278,9 @@ def refused_cases() -> list[Vector]:
         ("a payload with the format's own member, escaped", b'{"aps":{"alert":"hi"},"push\\u0063rypt":{}}'),
     ]
     times: list[tuple[str, dict[str, Any]]] = [
-        ("a time to live of 0", {"time_to_live": 0}),
         ("a time to live one second over the maximum", {"time_to_live": MAXIMUM_TTL + 1}),
         ("a time of 2^53", {"time": TIME_LIMIT}),
+        ("a time after the end of the certificate", {"has_certificate": True, "expires_at": SENT_AT - 1}),
     ]
     return [
         *(refused(f"push type {name}", "S-1", reads, push_type=name) for name in (*SYSTEM_TYPES, "Alert", "voip2")),
@@ -281,6 +293,8 @@ def refused_cases() -> list[Vector]:
             b'{"aps":{"alert":"hi"},"data":{"pushcrypt":1,"ENCRYPTED_DATA":2}}',
         ),
         *(refused(name, "S-10", "No receiver opens it.", **options) for name, options in times),
+        accepted("a time to live of 0", "S-10", "Now or never: 600 seconds are sealed.", time_to_live=0),
+        accepted("the end of the certificate", "S-10", "The limit is inclusive.", has_certificate=True, expires_at=SENT_AT),
         accepted("the shortest time to live", "S-10", "The limit is inclusive.", time_to_live=1),
         accepted("the latest time", "S-10", "The limit is inclusive.", time=TIME_LIMIT - 1),
         accepted("eight attachments are taken", "A-11", "References are part of the body.", attachments=(REFERENCE,) * 8),

@@ -98,7 +98,7 @@ def seal_case(
         "inner": inner.hex(),
         "payload": payload.decode(),
         "envelope": to_text(envelope),
-        "collapseID": collapse_id(hedge, topic, None, device.public, None, identifier),
+        "collapseID": collapse_id(by.provider, topic, None, device.public, None, identifier),
     }
 
 

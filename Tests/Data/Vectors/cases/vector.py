@@ -35,7 +35,7 @@ LISTS = {
 RECEIVER = {"device", "pin"}
 LISTS_OF_GROUPS = {
     "envelopes": RECEIVER, "suite-2-envelopes": RECEIVER, "pushes": RECEIVER, "notifications": RECEIVER,
-    "sequences": RECEIVER | {"body"}, "certificates": {"expect", "body", "pin"},
+    "sequences": RECEIVER | {"body"}, "certificates": {"expect", "body", "pin"}, "posts": {"body"},
 }
 
 # The members that most tests of a group share. They stand once in its file, and in the tests that differ.
@@ -44,10 +44,11 @@ SHARED = {
     "envelopes": SITUATION, "suite-2-envelopes": SITUATION, "pushes": SITUATION, "notifications": SITUATION,
     "sequences": ("context", "device", "pin", "floor"), "certificates": ("context", "pin"),
     "payloads": ("push-type", "time", "time-to-live"), "replies": ("device", "context"), "attachments": ("key",),
+    "posts": ("context", "provider-seed", "id"),
 }
 
 # Outcomes of what is taken as it came. With every other one something is refused, or withheld.
-TAKEN = {"accepted", "opened", "passed", "unchanged", "new", "again", "copy", "pinned", "unpinned"}
+TAKEN = {"added", "updated", "ended", "hello", "accepted", "opened", "passed", "unchanged", "new", "again", "copy", "pinned", "unpinned"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ class Vector:
             or any(self.values(name) for name in ("dropped", "not-shown", "repeated"))
             or self.group == "reserved"
             and not self.values("drop") and not self.values("sender-name") and len(self.values("withdraws")) != 2
-            or self.group == "records"
+            or self.group == "posts"
+            and any(line.split(b" ", 4)[3].decode() not in TAKEN for line in self.body.split(b"\n") if b" removed-by-" not in line)
+            or self.group in ("records", "posts")
             and bool(self.values("foreign") or self.values("stale"))
             or self.group == "replies"
             and (

@@ -88,6 +88,8 @@ def checked(
     except payload.MalformedPayload:
         raise AnswerRefused("malformed-payload") from None
     times = [members.get("sent_at"), members.get("at")]
+    if members.get("text") is None:
+        members.pop("text", None)
     action, reply, name = members.get("action"), members.get("text", ""), members.get("message_id")
     is_good = (
         all(type(time) is int and 0 <= time < 2**53 for time in times)

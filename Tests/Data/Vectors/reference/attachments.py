@@ -4,11 +4,12 @@ import base64
 import hashlib
 import hmac
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+from .characters import CONTROL, has_none
 
 FILE_LABEL = b"pushcrypt/1 file\x00"
 
@@ -138,7 +139,7 @@ def is_name(text: str) -> bool:
     return (
         1 <= len(text.encode()) <= MAXIMUM_NAME
         and text not in (".", "..")
-        and not any(character == "/" or unicodedata.category(character) == "Cc" for character in text)
+        and has_none(text, CONTROL | {ord("/")})
     )
 
 

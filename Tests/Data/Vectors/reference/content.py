@@ -2,13 +2,11 @@
 
 import json
 import math
-import unicodedata
 from dataclasses import dataclass, field
 
+from .characters import on_one_line, visible
+
 TITLE_LENGTH = 64
-LINE_ENDS = "\u2028\u2029"
-# They turn text round, or take no room. Persian and family emoji need U+200C and U+200D.
-INVISIBLE = {0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF}
 LEVELS = ("passive", "active", "time-sensitive", "critical")
 
 
@@ -134,15 +132,14 @@ def quiet(content: Content, is_copy: bool) -> Content:
     return Content(fields | {"interruption-level": ["passive"]})
 
 
-def on_one_line(title: str) -> str:
-    return "".join(
-        " " if unicodedata.category(character) == "Cc" or character in LINE_ENDS else character
-        for character in visible(title)[:TITLE_LENGTH]
-    )
+def uncritical(sound: str) -> str:
+    """N-4: a critical sound plays as its file, or as the default."""
+    critical, *words = sound.split(" ", 2)
+    return sound if critical != "critical" or not words else (words[1] if len(words) == 2 else "default")
 
 
-def visible(text: str) -> str:
-    return "".join(character for character in text if ord(character) not in INVISIBLE)
+def title_of(title: str) -> str:
+    return on_one_line(title, TITLE_LENGTH)
 
 
 def fallback(push: bytes, code: str) -> Content:
@@ -152,8 +149,16 @@ def fallback(push: bytes, code: str) -> Content:
         clear = in_the_clear(push)
     for name in ("title", "title-key", "title-arguments", "sound"):
         values = clear.fields.get(name, [])
-        content.put(name, *map({"title": on_one_line, "title-arguments": visible}.get(name, str), values))
+        change = {"title": title_of, "title-arguments": visible, "sound": uncritical}
+        content.put(name, *map(change.get(name, str), values))
     content.put("body" if code == "not-encrypted" else "subtitle", "(Encrypted)")
+    return content
+
+
+def passed(push: bytes) -> Content:
+    """N-6: a push as it came, but for a critical sound."""
+    content = in_the_clear(push)
+    content.put("sound", *map(uncritical, content.fields.get("sound", [])))
     return content
 
 

@@ -64,10 +64,6 @@ BASE_Y = 4 * pow(5, -1, P) % P
 BASE: Point = (recover_x(BASE_Y, odd=False) or 0, BASE_Y)
 
 
-def has_prime_order(point: Point) -> bool:
-    return point != IDENTITY and multiply(L, point) == IDENTITY
-
-
 def torsion() -> list[Point]:
     """The eight points of small order; entry n is n times a generator, so its order is 8 / gcd(8, n)."""
     for y in range(2, P):
@@ -114,11 +110,12 @@ def key_with_torsion(scalar: int, torsion_point: Point) -> bytes:
     return encode(add(multiply(scalar, BASE), torsion_point))
 
 
-def sign_with_torsion(scalar: int, public: bytes, message: bytes) -> bytes:
-    """A signature that verifies under such a key.
+def sign_with_torsion(scalar: int, public: bytes, message: bytes, divides: bool = True) -> bytes:
+    """A signature under such a key.
 
     The verifier computes S·B - k·A, in which k times the part of small order vanishes when 8 divides k. One nonce in
-    eight gives such a k, so the chooser of the key can always sign; only a check of the key itself can refuse it.
+    eight gives such a k, so the chooser of the key can always sign. When 8 does not divide k, only a verifier with the
+    cofactor takes the signature.
     """
     seed = public + message
     while True:
@@ -126,5 +123,16 @@ def sign_with_torsion(scalar: int, public: bytes, message: bytes) -> bytes:
         nonce = int.from_bytes(seed, "little") % L
         commitment = encode(multiply(nonce, BASE))
         k = int.from_bytes(hashlib.sha512(commitment + public + message).digest(), "little") % L
-        if k % 8 == 0:
+        if (k % 8 == 0) == divides:
             return commitment + ((nonce + k * scalar) % L).to_bytes(32, "little")
+
+
+def sign_with_small_r(scalar: int, public: bytes, message: bytes, key_torsion: Point) -> bytes:
+    """A signature whose R is of small order, and is S·B - k·A, under a key with this part of order 8. Only a check of R
+    can refuse it."""
+    for number in range(1, 8):
+        commitment = encode(multiply(number, key_torsion))
+        k = int.from_bytes(hashlib.sha512(commitment + public + message).digest(), "little") % L
+        if (k + number) % 8 == 0:
+            return commitment + (k * scalar % L).to_bytes(32, "little")
+    raise AssertionError("another message must be tried")

@@ -173,13 +173,18 @@ def ephemeral_ikm(hedge: bytes, r: bytes, recipient: bytes, topic: str, epoch: i
 
 
 def collapse_id(
-    hedge: bytes, topic: str, device_name: bytes | None, device: bytes, name: bytes | None, identifier: bytes
+    provider: bytes, topic: str, device_id: str | None, device: bytes | None, name: str | None, identifier: bytes
 ) -> str:
-    """A device without a name is its key, pushes without a name are the copies of one message."""
-    key = (b"\x02" if len(device) == 32 else b"\x04") + in_32_bytes(device)
-    of_device = key if device_name is None else b"\x01" + len(device_name).to_bytes(2, "big") + device_name
-    of_pushes = b"\x02" + identifier if name is None else b"\x01" + name
-    return to_text(hmac.digest(hedge, COLLAPSE_LABEL + lp16(topic) + of_device + of_pushes, "sha256")[:24])
+    """A device without an id is its key, pushes without a name are the copies of one message; a device without a key has
+    only those."""
+    of_pushes = b"\x02" + identifier if name is None else b"\x01" + lp16(name)
+    if device is None:
+        of_device, of_pushes = b"", b"\x03" + identifier
+    elif device_id is None:
+        of_device = (b"\x02" if len(device) == 32 else b"\x04") + in_32_bytes(device)
+    else:
+        of_device = b"\x01" + lp16(device_id)
+    return to_text(hashlib.sha256(COLLAPSE_LABEL + provider + lp16(topic) + of_device + of_pushes).digest())
 
 
 # Sealing.

@@ -3,7 +3,6 @@
 import hashlib
 import string
 from enum import Enum
-from functools import cache
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -19,7 +18,8 @@ UPPER_TO_LOWER = str.maketrans(string.ascii_uppercase + string.ascii_lowercase, 
 KEY_ID_LABEL = b"pushcrypt/1 key id\x00"
 X25519_TYPE, PROVIDER_TYPE, XWING_TYPE, SIGNING_TYPE = b"\x01", b"\x02", b"\x03", b"\x04"
 
-IDENTITY = b"\x01" + bytes(31)
+# K-7 and K-9: the y of the points of order 4, 1, 2 and 8.
+SMALL_ORDER = {y for _, y in curve25519.torsion()}
 
 
 class Kind(Enum):
@@ -68,8 +68,8 @@ def sign(seed: bytes, message: bytes) -> bytes:
 
 
 def verifies(public: bytes, signature: bytes, message: bytes) -> bool:
-    """K-9. The library compares the bytes of R, without the cofactor, and takes the identity."""
-    if signature[:32] == IDENTITY:
+    """K-9. The library compares the bytes of R, without the cofactor, and takes an R of small order."""
+    if y_coordinate(signature[:32]) in SMALL_ORDER:
         return False
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
@@ -111,11 +111,14 @@ def is_acceptable_device_key(public: bytes) -> bool:
     return True
 
 
-@cache
+def y_coordinate(point: bytes) -> int:
+    """Without the sign of x, bit 255."""
+    return int.from_bytes(point, "little") % curve25519.SIGN
+
+
 def is_acceptable_signature_key(public: bytes) -> bool:
-    """Canonical, on the curve and of prime order: L times the key is the identity, in full, not only its x."""
-    point = curve25519.decode(public)
-    return point is not None and curve25519.has_prime_order(point)
+    """Whether it is on the curve shows when it verifies something."""
+    return y_coordinate(public) < curve25519.P and y_coordinate(public) not in SMALL_ORDER
 
 
 def text_form(kind: Kind, key: bytes) -> str:

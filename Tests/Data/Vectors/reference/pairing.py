@@ -8,6 +8,8 @@ import re
 
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
+from . import posts, records
+
 
 def encode(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
@@ -49,6 +51,7 @@ def seal_request(secret: bytes, salt: bytes, where: bytes, record: bytes) -> byt
 
 
 def seal_reply(secret: bytes, where: bytes, request: bytes, reply: bytes) -> bytes:
+    """`reply` is a signed reply."""
     salt = hmac.digest(secret, b"pushcrypt/1 pairing reply salt\x00" + hashlib.sha256(request).digest() + reply, "sha256")[:16]
     return salt + ChaCha20Poly1305(reply_key(secret, salt, where, request)).encrypt(bytes(12), reply, salt)
 
@@ -61,8 +64,9 @@ def open_reply(secret: bytes, where: bytes, request: bytes, reply: bytes) -> byt
     return ChaCha20Poly1305(reply_key(secret, reply[:16], where, request)).decrypt(bytes(12), reply[16:], reply[:16])
 
 
+HOME = re.compile(r"localhost|fritz\.box|.*[^.]\.(?:local|home\.arpa|internal|lan|ts\.net|fritz\.box)", re.ASCII | re.IGNORECASE)
 PRIVATE = [ipaddress.ip_network(text) for text in (
-    "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7", "fe80::/10")]
+    "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7", "fe80::/10")]
 
 
 def is_url(url: str) -> bool:
@@ -77,4 +81,16 @@ def is_url(url: str) -> bool:
         address = None
     if (bracketed is not None and address is None) or (port is not None and not 1 <= int(port) <= 65_535):
         return False
-    return scheme == "https" or (name or "").lower() == "localhost" or (address is not None and any(address in network for network in PRIVATE))
+    is_private = address is not None and any(address in network for network in PRIVATE)
+    return scheme == "https" or HOME.fullmatch(name or "") is not None or is_private
+
+
+def believed(body: bytes, asked: bytes, fingerprint_of_code: bytes, topic: str, now: int) -> records.Reply | None:
+    """P-8: a signed reply under the provider key that it names, if that is the code's."""
+    try:
+        reply = records.read_reply(posts.decode(records.text_of(records.members(body), "reply"), 0, posts.MAXIMUM_RECORD))
+    except records.Refused:
+        return None
+    if reply.provider is None or fingerprint(reply.provider) != fingerprint_of_code:
+        return None
+    return posts.believed(body, asked, (reply.provider,), {}, topic, now)

@@ -2,11 +2,11 @@
 
 import base64
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from . import keys, payload, trust
+from .characters import CONTROL, INVISIBLE, has_none
 from .envelope import TIME_LIMIT, is_topic
 from .keys import KeyRefused, Kind
 from .trust import Certificate, Learned
@@ -20,11 +20,11 @@ GENERATION_STEP = 1024
 REASON = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 TOKEN = re.compile(r"([0-9a-f]{2}){1,100}", re.ASCII)
 ENVIRONMENT = re.compile("production|development")
-WITHDRAWAL = re.compile(r"[0-9a-f]{32}", re.ASCII)
+NONCE = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+END_SEQUENCE = TIME_LIMIT - 1
 GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}", re.ASCII)
 SIGNATURE_KEY = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 CERTIFICATE = re.compile(r"[A-Za-z0-9_-]{162}", re.ASCII)
-IN_IDS = ("Cc", "Cf", "Zl", "Zp")
 
 
 class Refused(Exception):
@@ -44,18 +44,34 @@ class Record:
     app_version: str | None
     token: str | None
     environment: str | None
-    withdrawal: str | None
+    update_key: bytes | None
+    sequence: int | None
+    nonce: str | None
     grant: str | None
+
+
+@dataclass(frozen=True)
+class End:
+    """What ends a device."""
+
+    device: str
+    provider: bytes
+    nonce: str
 
 
 @dataclass(frozen=True)
 class Reply:
     acknowledged: bytes | None
     refused: str | None
+    ended: str | None
+    hello: str | None
+    sequence: int | None
     provider: bytes | None
     certificate: Certificate | None
     certificate_fault: str | None
     push_key: bytes | None
+    next_push_key: bytes | None
+    grant: str | None
     suites: list[int]
     foreign: list[str]
 
@@ -133,6 +149,28 @@ def certificate_of(text: str | None) -> tuple[Certificate | None, str | None]:
         return None, str(error.args[0])
 
 
+def nonce_of(record: dict[str, object]) -> str | None:
+    nonce = matching(record, "nonce", NONCE)
+    require(nonce is None or len(from_base64url(nonce)) == 16)
+    return nonce
+
+
+def is_end(record: dict[str, object]) -> bool:
+    """D-38."""
+    require("ended" not in record or record["ended"] is True)
+    return "ended" in record
+
+
+def read_end(record: dict[str, object]) -> End:
+    """D-38."""
+    device, provider_text, nonce = text_of(record, "device"), text_of(record, "provider"), nonce_of(record)
+    require(device is not None and is_device_id(device) and provider_text is not None and nonce is not None)
+    require(number_of(record, "sequence") == END_SEQUENCE)
+    provider = key_of(provider_text, Kind.PROVIDER_PUBLIC)
+    assert device and provider and nonce
+    return End(device, provider, nonce)
+
+
 def read_record(text: bytes, kind: Kind) -> Record:
     """A device's record or a provider's. What is no text of a key comes first, then these, then what follows of them."""
     record = members(text)
@@ -151,28 +189,31 @@ def read_record(text: bytes, kind: Kind) -> Record:
     require(version is None or is_label(version, MAXIMUM_VERSION))
     suites = suites_of(mine, its_suite) if is_device else []
     token, environment = matching(mine, "token", TOKEN), matching(mine, "environment", ENVIRONMENT)
-    withdrawal, grant = matching(mine, "withdrawal", WITHDRAWAL), matching(mine, "grant", GRANT)
+    update_text, sequence = text_of(mine, "update_key"), number_of(mine, "sequence")
+    require(sequence is None or 1 <= sequence < END_SEQUENCE)
+    nonce, grant = nonce_of(mine), matching(mine, "grant", GRANT)
+    require(not is_device or not is_end(record))
 
     key, provider = key_of(public_key, kind), key_of(provider_text, Kind.PROVIDER_PUBLIC)
+    update_key = signature_key_of(update_text)
     certificate, _ = certificate_of(certificate_text)
     assert key is not None
     its_id = keys.device_key_id(key) if is_device else keys.provider_key_id(key)
     require(key_id in (None, its_id.hex()))
     return Record(
         key, device, suites, topic, 1 if generation is None else generation, created, provider, certificate, version, token,
-        environment, withdrawal, grant,
+        environment, update_key, sequence, nonce, grant,
     )
 
 
-def is_label(text: str, maximum: int, without: tuple[str, ...] = ("Cc",)) -> bool:
-    has_none = all(unicodedata.category(character) not in without for character in text)
-    return 1 <= len(text.encode()) <= maximum and has_none
+def is_label(text: str, maximum: int, without: set[int] = CONTROL) -> bool:
+    return 1 <= len(text.encode()) <= maximum and has_none(text, without)
 
 
 def is_device_id(text: str) -> bool:
     """It is neither a key nor an empty line."""
     is_key = text.startswith(("pcr1", "pcrx1"))
-    return is_label(text, MAXIMUM_DEVICE_ID, IN_IDS) and not is_key and bool(text.strip(" "))
+    return is_label(text, MAXIMUM_DEVICE_ID, INVISIBLE) and not is_key and bool(text.strip(" "))
 
 
 def suites_of(record: dict[str, object], its_suite: int | None) -> list[int]:
@@ -192,14 +233,18 @@ def read_reply(text: bytes) -> Reply:
     acknowledged, refused, provider, certificate = (
         text_of(reply, name) for name in ("acknowledged", "refused", "provider", "certificate")
     )
-    require((acknowledged is None) != (refused is None))
+    ended, hello, grant = (text_of(reply, name) for name in ("ended", "hello", "grant"))
+    require([acknowledged, refused, ended, hello].count(None) == 3)
+    require((ended is None or is_device_id(ended)) and grant in (None, "ended"))
+    sequence = number_of(reply, "sequence")
     require(refused is None or REASON.fullmatch(refused) is not None)
     foreign = texts_of(reply, "foreign", MAXIMUM_FOREIGN)
     suites = suites_of(reply, None)
-    push_key = text_of(reply, "push_key")
+    push_key, next_push_key = text_of(reply, "push_key"), text_of(reply, "next_push_key")
     device_key, provider_key = key_of(acknowledged, Kind.DEVICE_PUBLIC), key_of(provider, Kind.PROVIDER_PUBLIC)
     return Reply(
-        device_key, refused, provider_key, *certificate_of(certificate), signature_key_of(push_key), suites, foreign
+        device_key, refused, ended, hello, sequence, provider_key, *certificate_of(certificate), signature_key_of(push_key),
+        signature_key_of(next_push_key), grant, suites, foreign,
     )
 
 
@@ -248,24 +293,44 @@ def suite_of_key(key: bytes) -> int:
 
 
 def register(record: Record, provider: Provider) -> None:
-    """Raises Refused if a provider must not accept the record."""
+    """Raises Refused if a provider must not accept a bare record."""
+    check_user(record.key, provider)
+    check_generation(record, provider)
+    check_key(record, provider)
+
+
+def check_user(key: bytes, provider: Provider) -> None:
+    """D-15."""
     held = provider.held
-    if not provider.is_replaced:
-        if held.user and held.user != provider.user and (provider.user or provider.is_removed):
-            raise Refused("user-mismatch")
-        if record.generation < held.generation or (
-            held.key and record.generation == held.generation and record.key != held.key
-        ):
-            raise Refused("generation-rollback")
-        if record.generation > held.generation + GENERATION_STEP:
-            raise Refused("generation-too-high")
-        if held.key and suite_of_key(record.key) < suite_of_key(held.key):
-            raise Refused("suite-downgrade")
+    if held.key is None or provider.is_replaced:
+        return
+    if provider.user != held.user and (provider.user or key != held.key):
+        raise Refused("user-mismatch")
+
+
+def check_generation(record: Record, provider: Provider) -> None:
+    """D-7, D-18, D-23."""
+    held = provider.held
+    if provider.is_replaced:
+        return
+    if record.generation < held.generation or (
+        held.key and record.generation == held.generation and record.key != held.key
+    ):
+        raise Refused("generation-rollback")
+    if record.generation > held.generation + GENERATION_STEP:
+        raise Refused("generation-too-high")
+    if held.key and suite_of_key(record.key) < suite_of_key(held.key):
+        raise Refused("suite-downgrade")
+
+
+def check_key(record: Record, provider: Provider) -> None:
+    """D-24, D-8, D-17."""
+    held = provider.held
     if provider.seals and suite_of_key(record.key) not in provider.seals and record.key != held.key:
         raise Refused("unsupported-suite")
-    if not provider.is_replaced:
-        if record.topic and held.topic and record.topic != held.topic and not provider.is_removed:
-            raise Refused("topic-mismatch")
+    is_bound = not provider.is_replaced and not provider.is_removed
+    if is_bound and record.topic and held.topic and record.topic != held.topic:
+        raise Refused("topic-mismatch")
     if provider.elsewhere is not None and not (provider.elsewhere and provider.elsewhere == (provider.user or held.user)):
         raise Refused("key-taken")
 
@@ -278,6 +343,8 @@ def foreign_members(record: Record, provider: Provider) -> list[str]:
 def is_stale(record: Record, provider: Provider, topic: str) -> bool:
     """D-33: whether the record proves a certificate that the provider never issued."""
     if record.certificate is None or record.certificate.claim in [one.claim for one in provider.issued]:
+        return False
+    if record.certificate.epoch < max((one.floor for one in provider.issued), default=0):
         return False
     try:
         record.certificate.check(provider.own_keys[0], topic)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from . import keys
+from . import keys, payload
 
 GRANT_SIZE, PLAINTEXT_SIZE, HEADER_SIZE, ID_SIZE = 444, 407, 5, 16
 ENVIRONMENTS = {"production": 1, "development": 2}
@@ -77,11 +77,53 @@ def open_grant(relay_keys: list[bytes], origin: str, text: str) -> bytes:
         plaintext = cipher.decrypt(bytes(12), data[start:], data[:start] + origin.encode())
     except InvalidTag:
         raise RelayRefusal("malformed-grant") from None
+    if plaintext[0] not in ENVIRONMENTS.values() or not 1 <= plaintext[1] <= sum(KINDS.values()):
+        raise RelayRefusal("malformed-grant")
     token_at = 51 + plaintext[50]
     end = token_at + 1 + plaintext[token_at]
     if end > PLAINTEXT_SIZE or any(plaintext[end:]):
         raise RelayRefusal("malformed-grant")
     return plaintext[:end]
+
+
+def secret(relay_key: bytes, grant: bytes) -> bytes:
+    """What only the phone has beside the grant."""
+    grant_id = grant[HEADER_SIZE : HEADER_SIZE + ID_SIZE]
+    return hmac.digest(relay_key, b"pushcrypt/1 grant secret\x00" + grant_id, "sha256")[:16]
+
+
+def done(answer: str) -> str:
+    """How a server acknowledges the text of an answer."""
+    return encode(hashlib.sha256(answer.encode()).digest()[:16])
+MESSAGE_MEMBERS = {"grant", "data", "kind", "priority", "expiration", "collapse_id", "sound", "content_available"}
+
+
+def check_message(text: str) -> None:
+    """R-14 for one message of a request, and for its integers the rule of every JSON of the format."""
+    try:
+        message = payload.parse_object(text.encode())
+    except payload.MalformedPayload:
+        raise RelayRefusal("malformed-message") from None
+    kind, collapse = message.get("kind", "alert"), message.get("collapse_id", "a")
+    is_background = kind == "background"
+    priority, expiration = message.get("priority", 5), message.get("expiration", 0)
+    is_good = (
+        message.keys() <= MESSAGE_MEMBERS
+        and isinstance(message.get("grant"), str) and isinstance(message.get("data"), str)
+        and kind in KINDS
+        and type(priority) is int and priority in ((5,) if is_background else (10, 5, 1))
+        and type(expiration) is int and 0 <= expiration < 2**32
+        and isinstance(collapse, str) and re.fullmatch(r"[!-~]{1,64}", collapse)
+        and isinstance(message.get("sound", ""), str) and type(message.get("content_available", True)) is bool
+        and not (is_background and message.keys() & {"sound", "content_available"})
+    )
+    if not is_good:
+        raise RelayRefusal("malformed-message")
+
+
+def apns_collapse_id(push_key: bytes, collapse_id: str) -> str:
+    """R-22."""
+    return encode(hashlib.sha256(b"pushcrypt/1 relay collapse\x00" + push_key + collapse_id.encode()).digest())
 
 
 def signed(origin: str, path: str, push_key: bytes, time: int, body: bytes) -> bytes:

@@ -10,6 +10,7 @@ from .trust import Certificate, Learned
 
 HOUR = 3_600_000
 REMADE_FLOOR_AGE = 600_000
+RETIRING = 31 * 24 * HOUR
 KEPT_AFTER_EXPIRY = 48 * HOUR
 KEPT_AFTER_RETIRING = 24 * HOUR
 ROOM = 4096
@@ -69,6 +70,7 @@ class Memory:
     deliveries: list[Delivery] = field(default_factory=list)
 
     def lose_guard(self, now: int) -> None:
+        """It was damaged."""
         self.shelves.clear()
         self.floor = max(0, now - REMADE_FLOOR_AGE)
 
@@ -112,7 +114,7 @@ class Memory:
             opened = open_text(text, self.receiver, now)
         except Refused as error:
             return str(error.args[0])
-        self.settle(opened)
+        self.settle(opened, now)
         secret = self.secret_of(opened)
         pair = (opened.provider, self.accounts.get(secret, DEFAULT_ACCOUNT))
         if self.is_writable:
@@ -239,7 +241,7 @@ class Memory:
     def secret_of(self, opened: Opened) -> bytes:
         return next(secret for secret in self.states if keys.device_public_key(secret) == opened.recipient)
 
-    def settle(self, opened: Opened) -> None:
+    def settle(self, opened: Opened, now: int) -> None:
         self.receiver = self.receiver.keeping(opened.provider, opened.learned)
         used = self.secret_of(opened)
         if self.states[used] == "pending":
@@ -247,6 +249,7 @@ class Memory:
             for secret, state in self.states.items():
                 if state == "active" and self.accounts.get(secret, DEFAULT_ACCOUNT) == account:
                     self.states[secret] = "retiring"
+                    self.receiver = replace(self.receiver, ends={**self.receiver.ends, secret: now + RETIRING})
             self.states[used] = "active"
 
     def delete_retired(self, delivery: Delivery) -> None:

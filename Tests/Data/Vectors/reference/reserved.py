@@ -1,11 +1,10 @@
 """The member `pushcrypt` of a payload, but for files: what a message withdraws, whether it is shown, and whom it is from."""
 
 import hashlib
-import unicodedata
 from dataclasses import dataclass
 
 from .attachments import Reference, Refused, read_reference
-from .content import visible
+from .characters import CONTROL, has_none, visible
 
 MOST_WITHDRAWN = 64
 MOST_RECIPIENTS = 8
@@ -47,7 +46,7 @@ def is_text(value: object) -> bool:
     return (
         isinstance(value, str)
         and 1 <= len(value.encode()) <= LONGEST_TEXT
-        and not any(unicodedata.category(character) == "Cc" for character in value)
+        and has_none(value, CONTROL)
     )
 
 

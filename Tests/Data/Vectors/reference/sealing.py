@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from . import payload
 from .envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, OUTER_OVERHEAD, TIME_LIMIT
-from .trust import SIZE
+from .trust import NEVER, SIZE
 
 LIMITS = {"alert": 4096, "background": 4096, "voip": 5120}
 LARGEST_BUCKETS = {"alert": 2816, "background": 2816, "voip": 3584}
@@ -37,6 +37,7 @@ class Request:
     time: int = 0
     time_to_live: int = MAXIMUM_TTL
     is_sent_exactly: bool = False
+    expires_at: int = NEVER
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,13 @@ class Plan:
 
 
 def minified(text: str) -> str:
-    """The same JSON without white space between tokens: every number and every string as it was written."""
-    return "".join(token for token in TOKEN.findall(text) if token.strip(" \t\r\n"))
+    """The same JSON with the fewest bytes: no white space between tokens, no escape without need, numbers as they were written."""
+    return "".join(shortest(token) for token in TOKEN.findall(text) if token.strip(" \t\r\n"))
+
+
+def shortest(token: str) -> str:
+    """Python escapes quotation marks, backslashes and controls below U+0020, as S-7 does."""
+    return json.dumps(json.loads(token), ensure_ascii=False) if token.startswith('"') else token
 
 
 def widest_length(text: str) -> int:
@@ -101,7 +107,7 @@ def plan(request: Request) -> Plan:
         raise Refused from error
     if "ENCRYPTED_DATA" in members or "pushcrypt" in members:
         raise Refused
-    if not 1 <= request.time_to_live <= MAXIMUM_TTL or request.time >= TIME_LIMIT:
+    if not 0 <= request.time_to_live <= MAXIMUM_TTL or request.time >= TIME_LIMIT or request.time > request.expires_at:
         raise Refused
     if len(request.attachments) > MAXIMUM_ATTACHMENTS:
         raise Refused
@@ -131,7 +137,9 @@ EXPIRATION_STEP = 600
 
 
 def expiration(sent_at: int, requested: int, push_type: str) -> tuple[int, int]:
-    """The sealed time to live, and the header `apns-expiration` in seconds."""
+    """The sealed time to live, and the header `apns-expiration` in seconds. 0 is now or never."""
+    if requested == 0:
+        return EXPIRATION_STEP, 0
     end = sent_at + requested * 1000
     if push_type == "voip":
         return requested, end // 1000

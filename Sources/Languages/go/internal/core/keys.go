@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,8 +8,6 @@ import (
 	"io"
 	"math/big"
 	"strings"
-
-	"golang.org/x/crypto/curve25519"
 
 	"example.com/pushcrypt/internal/format"
 )
@@ -152,20 +149,13 @@ func polymod(kind string, values []byte) uint32 {
 	return checksum
 }
 
-// The field's prime P, and 5L - 1, where L is the order of the curve's large subgroup, in 32 bytes, little-endian.
-var (
-	one       = big.NewInt(1)
-	primeP    = new(big.Int).Sub(new(big.Int).Lsh(one, 255), big.NewInt(19))
-	orderL, _ = new(big.Int).SetString("1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed", 16)
-	fiveL1    = reversed(new(big.Int).Sub(new(big.Int).Mul(orderL, big.NewInt(5)), one).FillBytes(make([]byte, 32)))
-	// The encoding of the identity.
-	identity = append([]byte{1}, make([]byte, 31)...)
-)
+// The field's prime P.
+var primeP = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
 
 // isShare tells whether a device key may be encrypted to [K-8]: a u-coordinate, after the reduced 12-bit numbers of a key for ML-KEM.
 func isShare(data []byte) bool {
 	u := data[len(data)-format.KeyLength:]
-	isRight := littleEndian(u).Cmp(primeP) < 0 && !isSmallOrder(u)
+	isRight := isReduced(u) && !isOneOf(format.WeakDeviceKeys, u)
 	for at := 0; at+2*format.KeyLength < len(data); at += 3 {
 		low, high := int(data[at])|int(data[at+1]&15)<<8, int(data[at+1])>>4|int(data[at+2])<<4
 		isRight = isRight && low < format.MlkemModulus && high < format.MlkemModulus
@@ -173,40 +163,31 @@ func isShare(data []byte) bool {
 	return isRight
 }
 
-// IsVerifying tells whether 32 bytes are an Ed25519 key by [K-7]. With u of the point in Montgomery form, X25519(5L - 1, u) = u exactly for a
-// point of order L; a y of no point gives one of the twist, which has none of that order.
+// IsVerifying tells whether 32 bytes are an Ed25519 key by [K-7]: not an unreduced coordinate, and not that of a point of small order.
 func IsVerifying(data []byte) bool {
-	if len(data) != format.KeyLength {
-		return false
-	}
-	y := littleEndian(data)
-	y.SetBit(y, 255, 0)
-	if y.Cmp(primeP) >= 0 || y.Cmp(one) == 0 {
-		return false
-	}
-	u := new(big.Int).Sub(one, y)
-	u.Mod(u, primeP).ModInverse(u, primeP).Mul(u, y.Add(y, one)).Mod(u, primeP)
-	encoded := reversed(u.FillBytes(make([]byte, format.KeyLength)))
-	product, err := curve25519.X25519(fiveL1, encoded)
-	return !isSmallOrder(encoded) && err == nil && bytes.Equal(product, encoded)
+	return len(data) == format.KeyLength && isReduced(coordinate(data)) && !isOneOf(format.WeakVerifyingKeys, coordinate(data))
 }
 
-// Verifies checks a signature by [K-9]. The key has passed [K-7]; Go compares the bytes of R.
+// Verifies checks a signature by [K-9]. The key has passed [K-7]; Go compares the bytes of R, and refuses a key that is no point.
 func Verifies(key, signature, message []byte) bool {
-	return len(key) == ed25519.PublicKeySize && len(signature) == ed25519.SignatureSize && !bytes.Equal(signature[:32], identity) &&
-		ed25519.Verify(key, message, signature)
+	return len(key) == ed25519.PublicKeySize && len(signature) == ed25519.SignatureSize &&
+		!isOneOf(format.WeakVerifyingKeys, coordinate(signature[:32])) && ed25519.Verify(key, message, signature)
 }
 
-func isSmallOrder(u []byte) bool {
-	return strings.Contains(strings.Join(format.WeakDeviceKeys, " "), hex.EncodeToString(u))
+// coordinate returns the y-coordinate of an encoded point, without the sign of x.
+func coordinate(point []byte) []byte {
+	return append(append([]byte(nil), point[:31]...), point[31]&127)
 }
 
-func littleEndian(data []byte) *big.Int { return new(big.Int).SetBytes(reversed(data)) }
+func isOneOf(keys []string, data []byte) bool {
+	return strings.Contains(strings.Join(keys, " "), hex.EncodeToString(data))
+}
 
-func reversed(data []byte) []byte {
+// isReduced tells whether 32 bytes, little-endian, are below P.
+func isReduced(data []byte) bool {
 	flipped := make([]byte, len(data))
 	for index, value := range data {
 		flipped[len(data)-1-index] = value
 	}
-	return flipped
+	return new(big.Int).SetBytes(flipped).Cmp(primeP) < 0
 }

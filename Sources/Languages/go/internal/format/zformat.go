@@ -46,13 +46,11 @@ const (
 	LongestReason         = 64
 	LongestAppVersion     = 64
 	LongestToken          = 200
-	WithdrawalLength      = 32
 	LongestGrant          = 1024
 	LargestSuite          = 255
 	MostSuites            = 16
 	MostForeign           = 16
 	GenerationStep        = 1024
-	CollapseIDLength      = 24
 	LongestCollapseDevice = 255
 )
 
@@ -123,6 +121,13 @@ var Buckets = []int{
 	256, 512, 1024, 1536, 2048, 2560, 2816, 3584,
 }
 
+// InvisibleCharacters is of the format.
+var InvisibleCharacters = []int{
+	0, 31, 127, 159, 173, 173, 1536, 1541, 1564, 1564, 1757, 1757, 1807, 1807, 2192, 2193, 2274, 2274, 6158, 6158, 8203,
+	8207, 8232, 8238, 8288, 8292, 8294, 8303, 65279, 65279, 65529, 65531, 69821, 69821, 69837, 69837, 78896, 78911, 113824,
+	113827, 119155, 119162, 917505, 917505, 917536, 917631,
+}
+
 // Levels is of the format.
 var Levels = []string{
 	"passive", "active", "time-sensitive", "critical",
@@ -159,6 +164,15 @@ var WeakDeviceKeys = []string{
 	"0100000000000000000000000000000000000000000000000000000000000000",
 	"e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
 	"5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+	"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+}
+
+// WeakVerifyingKeys is of the format.
+var WeakVerifyingKeys = []string{
+	"0000000000000000000000000000000000000000000000000000000000000000",
+	"0100000000000000000000000000000000000000000000000000000000000000",
+	"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+	"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
 	"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 }
 

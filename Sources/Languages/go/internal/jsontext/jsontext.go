@@ -65,6 +65,23 @@ func read(decoder *json.Decoder, depth int) (value any, ok bool) {
 	return object, ok
 }
 
+// Escapes that follow each other, as those of a pair of surrogates do.
+var run = regexp.MustCompile(`(?:\\(?:u....|[^u]))+`)
+
+// Minimal returns a checked text without white space between its tokens, and with the fewest bytes in its strings; numbers stay as written [S-7].
+func Minimal(data []byte) []byte {
+	if bytes.Contains(data, []byte(`\u`)) || bytes.Contains(data, []byte(`\/`)) {
+		data = run.ReplaceAllFunc(data, func(found []byte) []byte {
+			var text string
+			_ = json.Unmarshal([]byte(`"`+string(found)+`"`), &text)
+			return []byte(escapes.Replace(text))
+		})
+	}
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, data)
+	return compact.Bytes()
+}
+
 // Object returns a value that is an object; nil, which has no members, for another.
 func Object(value any) map[string]any {
 	object, _ := value.(map[string]any)
@@ -141,6 +158,13 @@ func (output *Output) Add(name string, value any) {
 	}
 	if text != "false" && text != "null" {
 		output.data = append(output.data, ","+Quote(name)+":"+text...)
+	}
+}
+
+// AddNumber adds a member that is left out if it is 0.
+func (output *Output) AddNumber(name string, value uint64) {
+	if value != 0 {
+		output.Add(name, value)
 	}
 }
 

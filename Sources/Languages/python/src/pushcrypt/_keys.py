@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import secrets
 from typing import ClassVar, TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from ._errors import Code, PushcryptError
 from ._format import (
     KEY_ALPHABET, KEY_ID_LENGTH, KEY_LENGTH, LABEL_KEY_ID, MLKEM_MODULUS, POST_QUANTUM_KEY_LENGTH, WEAK_DEVICE_KEYS,
+    WEAK_VERIFYING_KEYS,
 )
 from ._types import check_type
 
@@ -27,14 +26,12 @@ X25519, ED25519, XWING = 0x01, 0x02, 0x03
 GENERATORS = [0]
 for one in (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3):
     GENERATORS += [one ^ other for other in GENERATORS]
-# The prime of the field, and the order of the large subgroup of edwards25519.
+# The prime of the field.
 P = 2**255 - 19
-L = 2**252 + 27742317777372353535851937790883648493
-# The u-coordinates below P for which X25519 gives zero.
-SMALL_ORDER_U = frozenset(int.from_bytes(bytes.fromhex(key), "little") for key in WEAK_DEVICE_KEYS)
-FIVE_L_MINUS_1 = (5 * L - 1).to_bytes(32, "little")
-# The first byte of the encoding of the identity; 31 zero bytes follow.
-IDENTITY = bytes([1]) + bytes(31)
+# The u-coordinates below P for which X25519 gives zero, and the y-coordinates of points of small order.
+SMALL_ORDER_U, SMALL_ORDER_Y = (
+    frozenset(int.from_bytes(bytes.fromhex(key), "little") for key in keys) for keys in (WEAK_DEVICE_KEYS, WEAK_VERIFYING_KEYS)
+)
 
 AnyKey = TypeVar("AnyKey", bound="_Key")
 
@@ -140,8 +137,8 @@ class ProviderPublicKey(_PublicKey):
 
 
 def verifies(key: bytes, signature: bytes, message: bytes) -> bool:
-    """Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R."""
-    if len(signature) != 64 or signature[:32] == IDENTITY:
+    """Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R, and refuses a key that is no point."""
+    if len(signature) != 64 or y_of(signature[:32]) in SMALL_ORDER_Y:
         return False
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
@@ -273,22 +270,13 @@ def check_device_key(key: bytes) -> None:
         raise PushcryptError(Code.WEAK_KEY)
 
 
-@functools.lru_cache(maxsize=1)
-def multiplier() -> X25519PrivateKey:
-    """Multiplies a u-coordinate by 5L - 1. Made when it is first needed, because that starts the library."""
-    return X25519PrivateKey.from_private_bytes(FIVE_L_MINUS_1)
+def y_of(point: bytes) -> int:
+    """The y-coordinate of an encoded point."""
+    return int.from_bytes(point, "little") & (1 << 255) - 1
 
 
 def check_verifying_key(key: bytes) -> None:
-    """Refuses what [K-7] refuses of provider and signing keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L.
-
-    A y without a point has a u on the curve's twist, where this does not hold either. Python's integers do not compute in constant
-    time; the key is public.
-    """
-    y = int.from_bytes(key, "little") & (1 << 255) - 1
-    if y >= P or y == 1:
-        raise PushcryptError(Code.WEAK_KEY)
-    u = (1 + y) * pow(1 - y, -1, P) % P
-    encoded = u.to_bytes(KEY_LENGTH, "little")
-    if u in SMALL_ORDER_U or multiplier().exchange(X25519PublicKey.from_public_bytes(encoded)) != encoded:
+    """Refuses what [K-7] refuses of provider, signing, push and update keys: unreduced coordinates, and those of points of small order."""
+    y = y_of(key)
+    if y >= P or y in SMALL_ORDER_Y:
         raise PushcryptError(Code.WEAK_KEY)

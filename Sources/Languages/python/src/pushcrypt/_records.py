@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._certificates import Certificate
-from ._envelope import TOPIC
+from ._envelope import TOPIC, decode
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
 from ._json import Number
-from ._keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
+from ._keys import DevicePublicKey, ProviderPublicKey, bytes32, check_verifying_key
 from ._messages import is_label, is_visible
 from ._types import check_optional, check_type, checked_tuple
 
 SUITE_2, PREFIX_2 = 2, "pcrx1"
 REASON = re.compile(r"[a-z0-9-]{1,64}")
 TOKEN = re.compile(r"(?:[0-9a-f]{2}){1,100}")
-WITHDRAWAL = re.compile(r"[0-9a-f]{32}")
+NONCE = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
 ENVIRONMENT = re.compile(r"production|development")
 
@@ -52,10 +52,12 @@ class Device:
     token: str | None = field(default=None, repr=False)
     #: Where the token is valid: `production` or `development`.
     environment: str | None = None
-    #: What ends the device without a session, 32 hexadecimal digits.
-    withdrawal: str | None = field(default=None, repr=False)
     #: A relay's permission to push to the phone.
     grant: str | None = field(default=None, repr=False)
+    #: The key that signs the device's records without a session, 32 bytes.
+    update_key: bytes | None = None
+    #: The number of the record, 1 to 2**53 - 2; a later one has a higher one.
+    sequence: int | None = None
 
     def __post_init__(self) -> None:
         check_type(self.public_key, DevicePublicKey, "public_key")
@@ -66,23 +68,31 @@ class Device:
             check_optional(getattr(self, name), str, name)
             check(getattr(self, name) is None or rule(getattr(self, name)), name)
         check(are_suites(self.suites, self.public_key.suite), "suites")
+        check_key(self.update_key, "update_key")
+        check_optional(self.sequence, int, "sequence")
+        check(self.sequence is None or 1 <= self.sequence < LARGEST_TIME, "sequence")
 
     @classmethod
     def _read(cls, fields: Fields) -> dict[str, Any]:
         # First what is no text of a key, then those, last what follows of the keys.
         public_key = fields.needed(fields.text("public_key"), "public_key")
         suite, key_id, number = suite_of(public_key), fields.text("key_id"), fields.number("generation")
-        fields.text("provider")
+        for name in ("provider", "update_key"):
+            fields.text(name)
+        fields.text("nonce", NONCE.fullmatch)
+        fields.require("ended" not in fields.members, "ended")
         check_suite(fields, suite)
         values: dict[str, Any] = {name: fields.text(name, rule) for name, rule in TEXTS.items()}
         values |= {"suites": suites_of(fields, suite), "generation": 1 if number is None else number, "created": fields.number("created")}
+        values |= {"sequence": fields.number("sequence", LARGEST_TIME - 1)}
+        fields.require(values["sequence"] != 0, "sequence")
         key = DevicePublicKey.parse(public_key)
-        values |= {"public_key": key, "provider": fields.read("provider", ProviderPublicKey.parse)}
+        values |= {"public_key": key, "provider": fields.read("provider", ProviderPublicKey.parse), "update_key": fields.read("update_key", raw_key)}
         fields.require(key_id in (None, key.key_id), "key_id, which is another key's,")
         return values
 
     def _members(self) -> dict[str, Any]:
-        names = ("device", "public_key", "suites", "topic", "generation", "created", "provider", *TEXTS)
+        names = ("device", "public_key", "suites", "topic", "generation", "created", "provider", *TEXTS, "update_key", "sequence")
         return {name: getattr(self, name) for name in names} | {"key_id": self.public_key.key_id}
 
 
@@ -176,10 +186,7 @@ class Reply:
         check_optional(self.certificate, Certificate, "certificate")
         object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites"))
         object.__setattr__(self, "foreign", checked_tuple(self.foreign, str, "foreign"))
-        check_optional(self.push_key, bytes, "push_key")
-        if self.push_key is not None:
-            check(len(self.push_key) == KEY_LENGTH, "push_key")
-            check_verifying_key(self.push_key)
+        check_key(self.push_key, "push_key")
         check(len(self.foreign) <= MOST_FOREIGN, "foreign")
         check(are_suites(self.suites, None), "suites")
         check((self.acknowledged is None) != (self.refused is None), "the choice of acknowledged or refused")
@@ -202,6 +209,21 @@ def check(is_good: object, what: str) -> None:
         raise PushcryptError(Code.MALFORMED_RECORD, f"{what} breaks the rules of records")
 
 
+def check_key(key: bytes | None, name: str) -> None:
+    """[D-32], of bytes."""
+    check_optional(key, bytes, name)
+    if key is not None:
+        check(len(key) == KEY_LENGTH, name)
+        check_verifying_key(key)
+
+
+def raw_key(text: str) -> bytes:
+    """[D-32]"""
+    key = bytes32(decode(text), "a key in base64url")
+    check_verifying_key(key)
+    return key
+
+
 def check_numbers(generation: int, created: int | None) -> None:
     check_type(generation, int, "generation")
     check_optional(created, int, "created")
@@ -221,7 +243,7 @@ def is_version(text: str) -> bool:
 #: The texts of a device's record that are no keys, with their rules.
 TEXTS: dict[str, Callable[[str], object]] = {
     "device": is_device_id, "topic": TOPIC.fullmatch, "app_version": is_version, "token": TOKEN.fullmatch,
-    "environment": ENVIRONMENT.fullmatch, "withdrawal": WITHDRAWAL.fullmatch, "grant": GRANT.fullmatch,
+    "environment": ENVIRONMENT.fullmatch, "grant": GRANT.fullmatch,
 }
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import hmac
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ._certificates import Certificate
-from ._envelope import check_topic
+from ._envelope import check_topic, time_or_now
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import GENERATION_STEP, SUITE
 from ._json import is_unicode
 from ._keys import ProviderPublicKey
-from ._records import TEXTS, Device, DeviceRecord, Reply
+from ._records import Device, DeviceRecord, Reply
 from ._types import check_optional, check_type, checked_tuple
+
+#: Milliseconds.
+DAY = 86_400_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +53,17 @@ class StoredDevice(Device):
         """The device as minimal JSON."""
         return written(self._members() | {"user": self.user, "removed": self.is_removed})
 
-    def removed(self) -> StoredDevice:
-        """What to keep of a device that is removed [D-34]: give it to `accept` if the id comes back."""
-        gone: dict[str, Any] = dict.fromkeys(("app_version", "token", "environment", "withdrawal", "grant", "provider"))
-        return dataclasses.replace(self, is_removed=True, **gone)
+    def removed(self, *, at: int | None = None) -> StoredDevice:
+        """What to keep of a device that is removed [D-34]: give it to `accept` if the id comes back.
+
+        `at` is the present time in milliseconds since 1970, by default the system's: what the phone sent before it, or says within a day, is older.
+        """
+        gone: dict[str, Any] = dict.fromkeys(("app_version", "token", "environment", "grant", "provider"))
+        return dataclasses.replace(self, is_removed=True, sequence=max(self.sequence or 0, time_or_now(at) + DAY), **gone)
 
     def without_token(self) -> StoredDevice:
         """The device after APNs said that its token is no longer valid."""
         return dataclasses.replace(self, token=None, environment=None)
-
-    def can_withdraw(self, withdrawal: str) -> bool:
-        """Whether a phone without a session may end this device. Takes as long for any text of 32 digits."""
-        check_type(withdrawal, str, "withdrawal")
-        return self.withdrawal is not None and hmac.compare_digest(self.withdrawal.encode(), withdrawal.encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ def accept(
 ) -> Accepted:
     """Decides about a phone's record, and returns what to store and to answer [D-7] to [D-34].
 
-    What the record lacks stays as held; of a device that was removed or set up again, the user alone. A refusal changes nothing:
+    What the record lacks stays as held; of a device that was removed or set up again, the user, `update_key` and `sequence` alone. A refusal changes nothing:
     `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch`, `key-taken`.
 
     Args:
@@ -120,7 +120,7 @@ def accept(
 
     user = check_rules(record, held, session_user, topic, elsewhere, replace)
     kept = None if held is None or held.is_removed or replace else held
-    device = merged(record, kept, user, topic, None if held is None else held.device)
+    device = merged(record, held, kept, user, topic)
     foreign = () if record.provider is None or record.provider in keys else ("provider",)
     stale = None
     if known is not None or certificate is None:
@@ -134,10 +134,10 @@ def check_rules(
 ) -> str | None:
     """The rules that refuse, in their order. Returns whose device it is."""
     is_same = held is not None and held.public_key == record.public_key
-    if held is not None and not replace and held.user is not None:
-        if user is not None and user != held.user:
-            raise PushcryptError(Code.USER_MISMATCH, "the device is another user's")
-        if user is None and not is_same:
+    if held is not None and not replace and user != held.user:
+        if user is not None:
+            raise PushcryptError(Code.USER_MISMATCH, "the device is another user's, or nobody's")
+        if not is_same:
             raise PushcryptError(Code.USER_MISMATCH, "the device is a user's, and a session without a user has another key")
     if not replace:
         generation = 0 if held is None else held.generation
@@ -158,15 +158,18 @@ def check_rules(
     return owner
 
 
-def merged(record: DeviceRecord, kept: StoredDevice | None, user: str | None, topic: str, device: str | None) -> StoredDevice:
+def merged(record: DeviceRecord, held: StoredDevice | None, kept: StoredDevice | None, user: str | None, topic: str) -> StoredDevice:
     """The record as it is stored, after what is kept of the device."""
-    values = {name: getattr(record, name) for name in (*TEXTS, "public_key", "generation", "created", "suites", "provider")}
+    values = {one.name: getattr(record, one.name) for one in dataclasses.fields(Device)}
+    if held is not None:
+        values["device"], values["update_key"] = record.device or held.device, record.update_key or held.update_key
+        values["sequence"] = max(record.sequence or 0, held.sequence or 0) or None
     if kept is not None:
-        stays = [name for name in ("app_version", "withdrawal", "grant", "topic") if values[name] is None]
+        stays = [name for name in ("app_version", "grant", "topic") if values[name] is None]
         stays += ["token", "environment"] if record.token is None else []
         stays += ["created"] if record.created is None and kept.public_key == record.public_key else []
         values |= {name: getattr(kept, name) for name in stays}
-    return StoredDevice(**values | {"user": user, "topic": values["topic"] or topic, "device": values["device"] or device})
+    return StoredDevice(**values | {"user": user, "topic": values["topic"] or topic})
 
 
 def never_issued(

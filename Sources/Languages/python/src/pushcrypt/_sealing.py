@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import bisect
 import hashlib
 import re
@@ -18,10 +17,10 @@ from ._certificates import Certificate
 from ._envelope import check_topic, encode, envelope_info, fingerprint, lp16, named_message, signed, time_or_now
 from ._errors import Code, PushcryptError
 from ._format import (
-    BUCKETS, CERTIFICATE_LENGTH, CLASSES, CLEAR_BODY, CLEAR_FIELDS, COLLAPSE_ID_LENGTH, ENVELOPE_OVERHEAD, EXPIRATION_UNIT,
-    INNER_BODY, INNER_CONTENT, KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_MESSAGE_ID, LIMITS,
-    LONGEST_CLEAR_TEXT, LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE,
-    SUFFIXES, SUITE, TIME_FIELD_END,
+    BUCKETS, CERTIFICATE_LENGTH, CLASSES, CLEAR_BODY, CLEAR_FIELDS, ENVELOPE_OVERHEAD, EXPIRATION_UNIT, INNER_BODY,
+    INNER_CONTENT, KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_MESSAGE_ID, LIMITS, LONGEST_CLEAR_TEXT,
+    LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE, SUFFIXES, SUITE,
+    TIME_FIELD_END,
 )
 from ._hpke import setup_base_s
 from ._identity import AnyKey, Hedge, Hedged, Identity
@@ -108,8 +107,10 @@ class SealedPush:
     recipient: DevicePublicKey
     #: What it has to be sent as.
     push_type: PushType
-    #: The last millisecond at which a phone shows the message: `apns-expiration` is this in seconds.
+    #: The last millisecond at which a phone shows the message.
     expires_at: int
+    #: `apns-expiration`: the same in seconds; 0, for one attempt, if the time to live was 0.
+    expiration: int
     #: The bytes of the longest form that a client may re-encode the JSON to.
     widest: int
 
@@ -131,7 +132,7 @@ class PushRequest:
     priority: int
     #: `apns-expiration`: seconds since 1970, 0 for one attempt.
     expiration: int
-    #: `apns-collapse-id`: 32 characters that tell Apple nothing.
+    #: `apns-collapse-id`: 43 characters, a hash.
     collapse_id: str
     #: The body.
     payload: bytes
@@ -197,11 +198,11 @@ class Sealer(Hedged):
         """Seals a payload for one device.
 
         Args:
-            payload: The APNs payload. Bytes and text are kept but for white space; a dict that JSON would change is refused.
+            payload: The APNs payload. Of bytes and text, white space and needless escapes are removed; a dict that JSON would change is refused.
             device: The device's registered key.
             push_type: What the push will be sent as.
             message_id: Your name for the message, the same in every retry, so that a phone shows it once; by default each is new.
-            time_to_live: Seconds, at most 30 days. Unless it is a call, the end is rounded up to ten minutes: the relay reads it.
+            time_to_live: Seconds, at most 30 days; 0 for now or never. Unless it is a call, the end is rounded up to ten minutes: the relay reads it.
             at: The present time in milliseconds since 1970; by default the system's.
             attachments: At most 8, already stored. They are part of the encrypted payload, and of its size.
             full_body: The whole text, if the payload's own body is only its beginning.
@@ -269,11 +270,14 @@ class Sealer(Hedged):
         enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
         message = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, whose, content_hash)
         text = encode(header + enc + encryption.seal(b"", whose[:4] + signer.key.sign(message) + content))
-        return SealedPush(clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, sent_at + 1000 * life, clear.widest + text_length(bucket))
+        expires_at = sent_at + 1000 * life
+        return SealedPush(
+            clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, expires_at, expires_at // 1000 if time_to_live else 0,
+            clear.widest + text_length(bucket))
 
     def _check_times(self, sent_at: int, time_to_live: int) -> None:
-        if type(time_to_live) is not int or not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE:
-            raise PushcryptError(Code.INVALID_TIME, "the time to live is 1 to 2,592,000 seconds (30 days), a whole number")
+        if type(time_to_live) is not int or not 0 <= time_to_live <= LONGEST_TIME_TO_LIVE:
+            raise PushcryptError(Code.INVALID_TIME, "the time to live is 0 to 2,592,000 seconds (30 days), a whole number")
         # Phones would refuse the message, and say nothing [S-10].
         if self.certificate is not None and sent_at > self.certificate.expires_at:
             raise PushcryptError(Code.INVALID_TIME, "the signing key's certificate has expired; replace the key, or set the clock")
@@ -295,10 +299,11 @@ class Sealer(Hedged):
 
         Args:
             push: The sealed push.
-            device_id: Your id of the device, 1 to 255 bytes, so that the collapse id stays when its key changes.
+            device_id: Your id of the device, 1 to 255 bytes, so that the collapse id stays when its key changes. Who knows it can test guesses
+                of the collapse name.
             collapse_name: Pushes of this name replace each other on a device; by default only a retry replaces its first copy.
             priority: By default 5 for a background push, and 10 for others.
-            expiration: In seconds since 1970, 0 for one attempt; by default the message's own end.
+            expiration: In seconds since 1970, 0 for one attempt; by default that of the push.
         """
         check_type(push, SealedPush, "the push")
         priority = (5 if push.push_type == "background" else 10) if priority is None else priority
@@ -306,41 +311,47 @@ class Sealer(Hedged):
             raise PushcryptError(Code.INVALID_REQUEST, "the priority is 10, 5 or 1, and for a background push not 10")
         if expiration is not None and (type(expiration) is not int or not 0 <= expiration < TIME_FIELD_END):
             raise PushcryptError(Code.INVALID_REQUEST, "the expiration is a time in seconds since 1970, or 0")
-        end = push.expires_at // 1000 if expiration is None else expiration
+        end = push.expiration if expiration is None else expiration
         collapse_id = self.collapse_id(push.recipient, push.message_id, device_id=device_id, collapse_name=collapse_name)
         return PushRequest(self.topic + SUFFIXES[push.push_type], push.push_type, priority, end, collapse_id, push.payload)
 
     def collapse_id(
         self, device: DevicePublicKey, message_id: bytes, *, device_id: str | None = None, collapse_name: str | None = None
     ) -> str:
-        """`apns-collapse-id`: a keyed hash of the device, and of the message or the name of a group of pushes."""
-        check_type(device, DevicePublicKey, "the device's key")
-        check_type(message_id, bytes, "the message's id")
-        whom, what = b"\x02" + bytes(device), b"\x02" + message_id
-        if device_id is not None:
-            name = checked_name(device_id, "the device's id").encode()
-            if len(name) > LONGEST_COLLAPSE_DEVICE:
-                raise PushcryptError(Code.INVALID_REQUEST, f"the device's id has over {LONGEST_COLLAPSE_DEVICE} bytes")
-            whom = b"\x01" + lp16(name)
-        if collapse_name is not None:
-            what = b"\x01" + checked_name(collapse_name, "the collapse name").encode()
-        hash = self._hedge.digest(LABEL_COLLAPSE + lp16(self.topic.encode()) + whom + what)
-        return base64.urlsafe_b64encode(hash[:COLLAPSE_ID_LENGTH]).decode()
+        """`apns-collapse-id`: a hash of the device, and of the message or the name of a group of pushes. Every server makes the same."""
+        return collapse_hash(self.provider, self.topic, device, message_id, device_id, collapse_name)
+
+
+def collapse_hash(
+    provider: ProviderPublicKey, topic: str, device: DevicePublicKey, message_id: bytes, device_id: str | None, collapse_name: str | None
+) -> str:
+    check_type(device, DevicePublicKey, "the device's key")
+    check_type(message_id, bytes, "the message's id")
+    whom, what = b"\x02" + bytes(device) if device.suite == SUITE else b"\x04" + hashlib.sha256(bytes(device)).digest(), b"\x02" + message_id
+    if device_id is not None:
+        whom = b"\x01" + lp16(checked_name(device_id, "the device's id", LONGEST_COLLAPSE_DEVICE).encode())
+    if collapse_name is not None:
+        what = b"\x01" + lp16(checked_name(collapse_name, "the collapse name", 65_535).encode())
+    return encode(hashlib.sha256(LABEL_COLLAPSE + bytes(provider) + lp16(topic.encode()) + whom + what).digest())
 
 
 def payload_bytes(payload: Payload) -> bytes:
     return write_object(dict(payload)) if isinstance(payload, Mapping) else utf8(payload, "the payload, unless it is a dict,")
 
 
-def checked_name(name: str, what: str) -> str:
+def checked_name(name: str, what: str, longest: int | None = None) -> str:
     check_type(name, str, what)
     if not name or not is_unicode(name):
         raise PushcryptError(Code.INVALID_REQUEST, f"{what} is empty, or has half a surrogate pair; leave it out for none")
+    if longest is not None and len(name.encode()) > longest:
+        raise PushcryptError(Code.INVALID_REQUEST, f"{what} has over {longest:,} bytes")
     return name
 
 
 def rounded_time_to_live(sent_at: int, time_to_live: int, push_type: PushType) -> int:
-    """The time to live whose end does not tell the relay when it was chosen."""
+    """The time to live whose end does not tell the relay when it was chosen; 0, for one attempt, leaves phones' clocks ten minutes."""
+    if not time_to_live:
+        return EXPIRATION_UNIT // 1000
     if push_type == "voip":
         return time_to_live
     end = sent_at + 1000 * time_to_live

@@ -146,7 +146,7 @@ def read(device: DevicePublicKey, plain: bytes) -> Answer:
     members = parse_object(plain[2 : 2 + length], Code.MALFORMED_PAYLOAD)
     message_id, action, text = members.get("message_id"), members.get("action"), members.get("text")
     is_good = type(message_id) is str and MESSAGE_ID.fullmatch(message_id) and type(action) is str and 1 <= len(action.encode()) <= LONGEST_ACTION
-    if not is_good or not (type(text) is str or "text" not in members):
+    if not is_good or not (type(text) is str or text is None):
         raise PushcryptError(Code.MALFORMED_PAYLOAD, "a member of the answer is missing, or has another form")
     return Answer(device, bytes.fromhex(str(message_id)), time_of(members, "sent_at"), str(action), text, time_of(members, "at"))
 

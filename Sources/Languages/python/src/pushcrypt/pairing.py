@@ -6,14 +6,14 @@
     # Show pairing.code to its user alone, and store pairing.to_json(), which is as secret, under pairing.id.
 
     # A POST to the url, in one transaction that locks the row; if this raises, or there is no row, answer 404, and change nothing:
-    request = Pairing.from_json(rows[pairing_id(body)]).open(body)
+    request = Pairing.from_json(rows[pairing_id(body)]).open(body, key)  # what a Sealer signs with, too
     if request.record is None:
         return request.answer
     held = devices.get(request.record.device)
     try:
-        if held is not None and not held.is_removed and request.answer is None:  # unless your operator said that it was set up again
+        if held is not None and not held.is_removed:  # unless your operator said that it was set up again
             raise PushcryptError(Code.USER_MISMATCH)
-        accepted = accept(request.record, held, user, topic=…, provider=…, certificate=…, push_key=…)
+        accepted = accept(request.record, held, user, topic=…, provider=…, push_key=…)
         devices[accepted.device.device], reply = accepted.device, accepted.reply
     except PushcryptError as refused:
         reply = Reply.refusal(refused)
@@ -27,6 +27,7 @@ import dataclasses
 import hashlib
 import hmac
 import ipaddress
+import json
 import re
 import secrets
 from dataclasses import dataclass
@@ -39,20 +40,23 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from ._envelope import TOPIC, check_topic, decode, encode, lp16, time_or_now
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
+from ._identity import AnyKey, Identity
 from ._keys import DevicePublicKey, ProviderPublicKey
-from ._records import DeviceRecord, Reply
-from ._types import check_type
+from ._records import DeviceRecord, Reply, raw_key
+from ._types import check_type, utf8
 
 __all__ = ["Pairing", "PairingRequest", "pairing_id"]
 
 LIFE = 600_000
 ID_LENGTH, HEADER_LENGTH, SALT_LENGTH, TAG_LENGTH, LONGEST_URL = 8, 24, 16, 16, 1024
-#: The text of 16,384 bytes.
-LONGEST_BODY = 21_846
+LONGEST_POST, LONGEST_REQUEST = 32_768, 16_384
+#: What a post is, and what a record has that pairs.
+POSTS, NEEDED = {"record", "pairing", "answer", "hello"}, {"device", "update_key", "sequence", "nonce"}
 SECRET = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 URL = re.compile(r"(https?)://(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-\"$-\[\]-~]*)?")
 PRIVATE = [ipaddress.ip_network(text) for text in (
-    "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7", "fe80::/10")]
+    "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7", "fe80::/10")]
+LOCAL = re.compile(r"localhost|fritz\.box|(?:[^.]+\.)+(?:local|home\.arpa|internal|lan|ts\.net|fritz\.box)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -69,8 +73,9 @@ class Pairing:
     created: int
     #: When a phone paired; `None` before. Its answer ends 10 minutes later [P-6].
     claimed: int | None = None
-    #: The device that paired.
+    #: The device that paired, and its update key.
     device: str | None = None
+    update_key: bytes | None = None
     #: The reply record that it got.
     reply: str | None = None
     _secret: bytes
@@ -81,7 +86,7 @@ class Pairing:
 
         Args:
             provider: Your provider key.
-            url: Where the phone posts: https, or http to `localhost` or a private, link-local or loopback address [P-2].
+            url: Where the phone posts, now and later: https, or http to a name or address of a home network [P-2].
             topic: The app's bundle id.
             at: The present time in milliseconds since 1970; by default the system's.
         """
@@ -89,7 +94,7 @@ class Pairing:
         check_topic(topic)
         check_type(url, str, "the url")
         if not is_url(url):
-            raise PushcryptError(Code.INVALID_REQUEST, "the url is not https, or http to a private address, without user and fragment")
+            raise PushcryptError(Code.INVALID_REQUEST, "the url is not https, or http in a home network, without user and fragment")
         return cls(provider=provider, url=url, topic=topic, created=time_or_now(at), _secret=secrets.token_bytes(SALT_LENGTH))
 
     @classmethod
@@ -98,17 +103,17 @@ class Pairing:
         fields = Fields(text, "stored pairings")
         secret, url = fields.needed(fields.text("secret", SECRET.fullmatch), "secret"), fields.needed(fields.text("url", is_url), "url")
         topic, created = fields.needed(fields.text("topic", TOPIC.fullmatch), "topic"), fields.needed(fields.number("created"), "created")
-        claim = claimed, device, reply = fields.number("claimed"), fields.text("device"), fields.text("reply")
-        fields.require(claim == (None, None, None) or None not in claim, "the claim")
+        claim = claimed, device, reply, _ = fields.number("claimed"), fields.text("device"), fields.text("reply"), fields.text("update_key")
+        fields.require(set(claim) == {None} or None not in claim, "the claim")
         provider = fields.needed(fields.read("provider", ProviderPublicKey.parse), "provider")
         _ = reply is None or acknowledged_in(reply)
         return cls(
-            provider=provider, url=url, topic=topic, created=created, claimed=claimed, device=device, reply=reply,
-            _secret=decode(secret))
+            provider=provider, url=url, topic=topic, created=created, claimed=claimed, device=device, update_key=fields.read("update_key", raw_key),
+            reply=reply, _secret=decode(secret))
 
     def to_json(self) -> str:
         """What to store, with the secret: only the server may read it. Delete it when the code has ended."""
-        names = ("url", "topic", "provider", "created", "claimed", "device", "reply")
+        names = ("url", "topic", "provider", "created", "claimed", "device", "update_key", "reply")
         return written({"secret": self._secret} | {name: getattr(self, name) for name in names})
 
     @property
@@ -121,31 +126,36 @@ class Pairing:
         """The text for a QR code. Anyone who sees it can pair."""
         return f"pushcrypt:1?{encode(bytes([1]) + self._secret + fingerprint_of(self.provider))}&{self.url}"
 
-    def open(self, body: str | bytes, *, at: int | None = None) -> PairingRequest:
-        """Opens what a phone posted.
+    def open(self, body: str | bytes, key: AnyKey, *, at: int | None = None) -> PairingRequest:
+        """Opens what a phone posted. `key` signs the answer: a `ProviderKey`, at epoch 0, or the `Credential` of a signing key.
 
-        Answer 404 if it raises, and change nothing [P-4]: `malformed-envelope`, `authentication-failed`, or `expired` for a code that has ended.
+        Answer 404 if it raises, and change nothing [P-4]: `malformed-record` for another post, `malformed-envelope`, `authentication-failed`, or
+        `expired` for a code that has ended. A key that is not the code's provider's raises `invalid-request`.
         """
-        now, request = time_or_now(at), decoded(body)
-        if now >= (self.created if self.claimed is None else self.claimed) + LIFE:
+        identity, now, request = Identity(key, self.topic), time_or_now(at), decoded(body)
+        if identity.provider != self.provider:
+            raise PushcryptError(Code.INVALID_REQUEST, "the key is not of the provider that the code names")
+        start = self.created if self.claimed is None else self.claimed
+        # A code of a clock that was ahead has ended, too [P-3].
+        if not start - LIFE <= now < start + LIFE:
             raise PushcryptError(Code.EXPIRED, "the code has ended")
-        key = request_key(self._secret, request[ID_LENGTH:HEADER_LENGTH], self._scene)
-        record, text = self._decided(opened(key, request[:HEADER_LENGTH], request[HEADER_LENGTH:]))
-        return PairingRequest(record=record, answer=text and self._sealed(text, request), _pairing=self, _request=request, _at=now)
+        plain = opened(request_key(self._secret, request[ID_LENGTH:HEADER_LENGTH], self._scene), request[:HEADER_LENGTH], request[HEADER_LENGTH:])
+        record, reply = self._decided(plain)
+        made = PairingRequest(record=record, answer=None, _pairing=self, _identity=identity, _request=request, _plain=plain, _at=now)
+        return made if reply is None else dataclasses.replace(made, answer=made._sealed(reply))
 
-    def _decided(self, plain: bytes) -> tuple[DeviceRecord | None, str | None]:
-        """The record, and the reply record if that is decided."""
+    def _decided(self, plain: bytes) -> tuple[DeviceRecord, None] | tuple[None, str]:
+        """The record, or the reply record if that is decided."""
         try:
-            record = DeviceRecord.from_json(plain)
+            fields, record = Fields(plain, "records"), DeviceRecord.from_json(plain)
+            fields.require(NEEDED <= fields.members.keys(), "a member")
         except PushcryptError:
-            record = None
-        if record is None or record.device is None:
             return None, Reply(refused=str(Code.MALFORMED_RECORD)).to_json()
-        is_other = self.reply is not None and (record.device != self.device or record.public_key != acknowledged_in(self.reply))
-        return (None, Reply(refused="pairing-used").to_json()) if is_other else (record, self.reply)
-
-    def _sealed(self, text: str, request: bytes) -> str:
-        return seal_reply(self._secret, self._scene, request, text.encode())
+        if self.reply is None:
+            return record, None
+        claim = self.device, acknowledged_in(self.reply), self.update_key
+        is_repeated = (record.device, record.public_key, record.update_key) == claim
+        return None, self.reply if is_repeated else Reply(refused="pairing-used").to_json()
 
     @property
     def _scene(self) -> bytes:
@@ -159,29 +169,37 @@ class Pairing:
 class PairingRequest:
     """What a phone posted, once it was opened."""
 
-    #: The record to give to `accept`; `None` if only `answer` is left to send: another phone has the code, or the record breaks a rule.
+    #: The record to give to `accept`; `None` if only `answer` is left to send, and nothing to store.
     record: DeviceRecord | None
-    #: What to answer with status 200, if that is decided: also for the phone that has paired, whose record may have a grant now.
+    #: What to answer with status 200, if that is decided: the phone has paired already, another has the code, or the record breaks a rule.
     answer: str | None
     _pairing: Pairing
+    _identity: Identity
     _request: bytes
+    _plain: bytes
     _at: int
 
     def seal(self, reply: Reply) -> tuple[Pairing, str]:
         """The pairing to store in the transaction that stores the device [P-5], and what to answer then.
 
-        A refusal leaves the code open. If there was an `answer`, that is it, whatever the reply. A reply that does not acknowledge the record
-        with the code's provider key raises `invalid-request` [P-7].
+        A refusal leaves the code open. The reply gets the provider key and the certificate of the key that signs it [P-7]. If there was an
+        `answer`, that is it, whatever the reply. One that acknowledges another key than the record's raises `invalid-request`.
         """
         check_type(reply, Reply, "the reply")
         if self.answer is not None or self.record is None:
             return self._pairing, self.answer or ""
         text, pairing = reply.to_json(), self._pairing
         if reply.refused is None:
-            if reply.acknowledged != self.record.public_key or reply.provider != pairing.provider:
-                raise PushcryptError(Code.INVALID_REQUEST, "the reply does not have the key of the record, or the provider key of the code")
-            pairing = dataclasses.replace(pairing, claimed=self._at, device=self.record.device, reply=text)
-        return pairing, pairing._sealed(text, self._request)
+            if reply.acknowledged != self.record.public_key:
+                raise PushcryptError(Code.INVALID_REQUEST, "the reply acknowledges another key than the record's")
+            pairing = dataclasses.replace(pairing, claimed=self._at, device=self.record.device, update_key=self.record.update_key, reply=text)
+        return pairing, self._sealed(text)
+
+    def _sealed(self, reply: str) -> str:
+        own = self._identity
+        text = written(json.loads(reply) | {"provider": own.provider, "certificate": own.certificate})
+        signed = signed_reply(own, self._pairing.topic, self._plain, text.encode())
+        return seal_reply(self._pairing._secret, self._pairing._scene, self._request, signed.encode())
 
     def __repr__(self) -> str:
         return f"<PairingRequest of {self._pairing!r}>"
@@ -194,7 +212,7 @@ def acknowledged_in(reply: str) -> DevicePublicKey:
 
 
 def pairing_id(body: str | bytes) -> str:
-    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if there is none, or `malformed-envelope` is raised."""
+    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if there is none, or if it raises."""
     return decoded(body)[:ID_LENGTH].hex()
 
 
@@ -206,18 +224,26 @@ def is_url(url: str) -> bool:
     try:
         address = ipaddress.ip_address(parts[2] or parts[3])
     except ValueError:
-        return parts[2] is not None and (parts[1] == "https" or parts[2].lower() == "localhost")
+        return parts[2] is not None and (parts[1] == "https" or LOCAL.fullmatch(parts[2]) is not None)
     return parts[1] == "https" or any(address in network for network in PRIVATE)
 
 
 def decoded(body: str | bytes) -> bytes:
-    """The bytes of a request, or of a reply."""
-    check_type(body, (str, bytes), "the body")
-    text = (body.decode("latin-1") if isinstance(body, bytes) else body).rstrip("\r\n")
-    data = decode(text) if len(text) <= LONGEST_BODY else b""
-    if len(data) >= HEADER_LENGTH + TAG_LENGTH:
+    """The bytes of a request in a post [D-40]."""
+    text = utf8(body, "the body")
+    fields = Fields(text if len(text) <= LONGEST_POST else b"", "posts")
+    fields.require(POSTS & fields.members.keys() == {"pairing"}, "what is posted")
+    data = decode(fields.text("pairing") or "")
+    if HEADER_LENGTH + TAG_LENGTH <= len(data) <= LONGEST_REQUEST:
         return data
-    raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request or reply, or it is too long")
+    raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request, or it is too long")
+
+
+def signed_reply(own: Identity, topic: str, record: bytes, reply: bytes) -> str:
+    """The body of an answer to a record, whose bytes the signature covers too."""
+    whose = lp16(topic.encode()) + bytes(own.provider) + own.signing_key + own.epoch.to_bytes(4, "big")
+    data = b"pushcrypt/1 reply\0" + whose + hashlib.sha256(record).digest() + reply
+    return written({"reply": encode(reply), "signature": encode(own.key.sign(data))})
 
 
 def id_of(secret: bytes) -> bytes:

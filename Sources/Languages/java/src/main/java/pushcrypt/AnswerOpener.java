@@ -103,7 +103,7 @@ public final class AnswerOpener {
             throw new PushcryptException(Code.AUTHENTICATION_FAILED);
         }
         Payload.Members members = Payload.parse(Bytes.part(plain, 2, 2 + length), Code.MALFORMED_PAYLOAD);
-        String id = text(members, "message_id"), action = text(members, "action"), text = members.containsKey("text") ? text(members, "text") : null;
+        String id = text(members, "message_id"), action = text(members, "action"), text = Records.member(members, "text") == null ? null : text(members, "text");
         int actionLength = action.getBytes(StandardCharsets.UTF_8).length;
         if (!id.matches("[0-9a-f]{32}") || actionLength < 1 || actionLength > Answers.LONGEST_ACTION) throw wrong("message_id or action");
         return new Answer(device, id, time(members, "sent_at"), action, text, time(members, "at"));

@@ -22,14 +22,15 @@ import pushcrypt.internal.Payload.Members;
  * @param appVersion the version of the app, or {@code null}
  * @param token the token of APNs in hexadecimal digits, or {@code null}
  * @param environment where the token is valid: {@code production} or {@code development}, or {@code null}
- * @param withdrawal with what the phone can end the device, 32 hexadecimal digits, or {@code null}
  * @param grant a relay's permission, or {@code null}
+ * @param updateKey the key that signs the device's records without a session, 43 characters of base64url, or {@code null}
+ * @param sequence the number of the record, 1 to 2^53 - 2, of which a later one has a higher one, or {@code null}
  */
 public record DeviceRecord(
     String deviceId, DevicePublicKey publicKey, List<Integer> suites, String topic, long generation, Long created, ProviderPublicKey provider,
-    Certificate certificate, String appVersion, String token, String environment, String withdrawal, String grant) {
+    Certificate certificate, String appVersion, String token, String environment, String grant, String updateKey, Long sequence) {
     private static final Pattern TOKEN = Pattern.compile("(?:[0-9a-f]{2}){1," + Format.LONGEST_TOKEN / 2 + "}"), ENVIRONMENT = Pattern.compile("production|development");
-    private static final Pattern WITHDRAWAL = Pattern.compile("[0-9a-f]{" + Format.WITHDRAWAL_LENGTH + "}"), GRANT = Pattern.compile("[A-Za-z0-9_-]{1," + Format.LONGEST_GRANT + "}");
+    private static final Pattern GRANT = Pattern.compile("[A-Za-z0-9_-]{1," + Format.LONGEST_GRANT + "}"), NONCE = Pattern.compile("[A-Za-z0-9_-]{21}[AQgw]");
 
     /**
      * Creates a value, and copies the lists.
@@ -45,8 +46,9 @@ public record DeviceRecord(
      * @param appVersion the version of the app, or {@code null}
      * @param token the token of APNs in hexadecimal digits, or {@code null}
      * @param environment where the token is valid: {@code production} or {@code development}, or {@code null}
-     * @param withdrawal with what the phone can end the device, 32 hexadecimal digits, or {@code null}
      * @param grant a relay's permission, or {@code null}
+     * @param updateKey the key that signs the device's records without a session, 43 characters of base64url, or {@code null}
+     * @param sequence the number of the record, 1 to 2^53 - 2, of which a later one has a higher one, or {@code null}
      */
     public DeviceRecord {
         Objects.requireNonNull(publicKey, "publicKey");
@@ -87,13 +89,19 @@ public record DeviceRecord(
         String pinned = Records.text(members, "provider");
         Certificate certificate = Records.certificate(members);
         String token = Records.matching(members, "token", TOKEN), environment = Records.matching(members, "environment", ENVIRONMENT);
-        String withdrawal = Records.matching(members, "withdrawal", WITHDRAWAL), grant = Records.matching(members, "grant", GRANT);
+        String grant = Records.matching(members, "grant", GRANT), updateKey = Records.text(members, "update_key");
+        Long sequence = Records.integer(members, "sequence");
+        Records.rule(sequence == null || sequence > 0 && sequence < Format.LARGEST_TIME, "sequence is not from 1 to 2^53 - 2");
+        Records.matching(members, "nonce", NONCE);
+        Records.rule(Records.member(members, "ended") == null, "ended is of a signed end alone");
         Records.text(members, "key_id");
         DevicePublicKey publicKey = DevicePublicKey.parse(Records.text(members, "public_key"));
         ProviderPublicKey provider = Records.provider(pinned);
+        Records.checkKey(updateKey);
         Records.checkId(members, publicKey);
         return new DeviceRecord(
-            device, publicKey, suites, topic, generation == null ? 1 : generation, created, provider, certificate, version, token, environment, withdrawal, grant);
+            device, publicKey, suites, topic, generation == null ? 1 : generation, created, provider, certificate, version, token, environment, grant, updateKey,
+            sequence);
     }
 
     /**
@@ -105,17 +113,17 @@ public record DeviceRecord(
      * @return the record
      */
     public static DeviceRecord of(DevicePublicKey publicKey, String topic, long generation) {
-        return new DeviceRecord(null, publicKey, List.of(publicKey.suite()), topic, generation, null, null, null, null, null, null, null, null);
+        return new DeviceRecord(null, publicKey, List.of(publicKey.suite()), topic, generation, null, null, null, null, null, null, null, null, null);
     }
 
     DeviceRecord withToken(String token, String environment) {
         return new DeviceRecord(
-            deviceId, publicKey, suites, topic, generation, created, provider, certificate, appVersion, token, environment, withdrawal, grant);
+            deviceId, publicKey, suites, topic, generation, created, provider, certificate, appVersion, token, environment, grant, updateKey, sequence);
     }
 
     DeviceRecord withDeviceId(String deviceId) {
         return new DeviceRecord(
-            deviceId, publicKey, suites, topic, generation, created, provider, certificate, appVersion, token, environment, withdrawal, grant);
+            deviceId, publicKey, suites, topic, generation, created, provider, certificate, appVersion, token, environment, grant, updateKey, sequence);
     }
 
     /** Returns the id, the key and the generation. */
@@ -142,7 +150,7 @@ public record DeviceRecord(
             "device", Json.quoted(deviceId), "public_key", Json.quoted(publicKey), "key_id", Json.quoted(publicKey.id()), "suite", publicKey.suite(),
             "suites", Records.written(suites), "topic", Json.quoted(topic), "generation", generation, "created", created,
             "provider", Json.quoted(provider), "certificate", Json.quoted(certificate), "app_version", Json.quoted(appVersion),
-            "token", Json.quoted(token), "environment", Json.quoted(environment), "withdrawal", Json.quoted(withdrawal),
-            "grant", Json.quoted(grant)};
+            "token", Json.quoted(token), "environment", Json.quoted(environment), "grant", Json.quoted(grant),
+            "update_key", Json.quoted(updateKey), "sequence", sequence};
     }
 }

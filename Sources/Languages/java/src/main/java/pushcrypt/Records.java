@@ -93,9 +93,11 @@ final class Records {
         return MessageSender.isText(id, Format.LONGEST_DEVICE_ID) && id.codePoints().noneMatch(Records::isInvisible) && !id.startsWith(PREFIX) && !id.startsWith(PREFIX_2) && id.chars().anyMatch(character -> character != ' ');
     }
 
+    /** Whether a character is in one of the ranges, whatever Java's tables say. */
     private static boolean isInvisible(int character) {
-        int type = Character.getType(character);
-        return type == Character.FORMAT || type == Character.LINE_SEPARATOR || type == Character.PARAGRAPH_SEPARATOR;
+        List<Integer> bounds = Format.INVISIBLE_CHARACTERS;
+        for (int at = 0; at < bounds.size(); at += 2) if (bounds.get(at) <= character && character <= bounds.get(at + 1)) return true;
+        return false;
     }
 
     static ProviderPublicKey provider(String text) {
@@ -118,9 +120,9 @@ final class Records {
         }
     }
 
-    /** Refuses a `push_key` that is no key [D-32]. */
-    static void checkPushKey(String text) {
-        ProviderPublicKey.of(AttachmentReference.bytes32(text, Code.MALFORMED_KEY));
+    /** Refuses a `push_key` or `update_key` that is no key [D-32]. */
+    static void checkKey(String text) {
+        if (text != null) ProviderPublicKey.of(AttachmentReference.bytes32(text, Code.MALFORMED_KEY));
     }
 
     /** Refuses a `key_id` of another key [D-2]. */

@@ -12,8 +12,8 @@ public final class Registration {
     /**
      * Decides about a record, and returns what to store and to answer. It changes nothing.
      *
-     * <p>What the record says replaces what is held. What it lacks stays: the topic, the user, the version, the token with its environment, withdrawal, grant, and the time of the
-     * same key. Of a device that was removed or set up again, only the user stays. Read the held device, call this and store the result in one transaction.
+     * <p>What the record says replaces what is held. What it lacks stays: the topic, the user, the version, the token with its environment, the grant, and the time of the same
+     * key. Of a device that was removed or set up again, only the user, the update key and the sequence stay. Read the held device, call this and store the result in one transaction.
      *
      * @param record what the phone sent
      * @param held what you hold under the record's device id, also of a removed one; {@code null} if nothing
@@ -37,11 +37,12 @@ public final class Registration {
         if (other != null && (user == null || !user.equals(other.user()))) throw new PushcryptException(Code.KEY_TAKEN);
 
         String deviceId = record.deviceId() != null || held == null ? record.deviceId() : held.record().deviceId();
-        StoredDevice device = new StoredDevice(merged(record, kept, options.topic).withDeviceId(deviceId), user, false);
+        StoredDevice device = new StoredDevice(merged(record, held, kept, options.topic).withDeviceId(deviceId), user, false);
         boolean isForeign = record.provider() != null && !options.ownKeys.contains(record.provider());
         List<String> foreign = isForeign ? List.of("provider") : List.of();
         String pushKey = options.pushKey == null ? null : Envelope.encode(options.pushKey);
-        Reply reply = new Reply(record.publicKey(), null, options.provider, options.certificate, List.of(Format.SUITE), foreign, pushKey);
+        Reply reply = new Reply(
+            record.publicKey(), null, null, null, null, options.provider, options.certificate, List.of(Format.SUITE), foreign, pushKey, null, false);
         return new Accepted(device, reply, other != null, neverIssued(record.certificate(), device.topic(), options), foreign);
     }
 
@@ -49,7 +50,7 @@ public final class Registration {
     private static void checkAgainst(DeviceRecord record, StoredDevice held, boolean isSame, String user) {
         long generation = held == null ? 0 : held.record().generation();
         if (held != null) {
-            if (held.user() != null && (user == null ? !isSame : !user.equals(held.user()))) throw new PushcryptException(Code.USER_MISMATCH);
+            if (user == null ? held.user() != null && !isSame : !user.equals(held.user())) throw new PushcryptException(Code.USER_MISMATCH);
             if (record.generation() < generation || record.generation() == generation && !isSame) throw new PushcryptException(Code.GENERATION_ROLLBACK);
         }
         if (record.generation() > generation + Format.GENERATION_STEP) throw new PushcryptException(Code.GENERATION_TOO_HIGH);
@@ -57,15 +58,16 @@ public final class Registration {
     }
 
     /** The record as it is stored, after what is kept of the device. */
-    private static DeviceRecord merged(DeviceRecord record, StoredDevice kept, String topic) {
-        DeviceRecord old = kept == null ? DeviceRecord.of(record.publicKey(), null, 0) : kept.record();
+    private static DeviceRecord merged(DeviceRecord record, StoredDevice held, StoredDevice kept, String topic) {
+        DeviceRecord old = kept == null ? DeviceRecord.of(record.publicKey(), null, 0) : kept.record(), known = held == null ? record : held.record();
+        boolean isLater = known.sequence() == null || record.sequence() != null && record.sequence() > known.sequence();
         String bound = Objects.requireNonNullElse(record.topic(), Objects.requireNonNullElse(old.topic(), topic));
         boolean keepsTime = record.created() == null && old.publicKey().equals(record.publicKey()), keepsToken = record.token() == null;
         DeviceRecord merged = new DeviceRecord(
             record.deviceId(), record.publicKey(), record.suites(), bound, record.generation(), keepsTime ? old.created() : record.created(),
             record.provider(), record.certificate(), record.appVersion() == null ? old.appVersion() : record.appVersion(), record.token(),
-            record.environment(), record.withdrawal() == null ? old.withdrawal() : record.withdrawal(),
-            record.grant() == null ? old.grant() : record.grant());
+            record.environment(), record.grant() == null ? old.grant() : record.grant(),
+            record.updateKey() == null ? known.updateKey() : record.updateKey(), isLater ? record.sequence() : known.sequence());
         return keepsToken ? merged.withToken(old.token(), old.environment()) : merged;
     }
 

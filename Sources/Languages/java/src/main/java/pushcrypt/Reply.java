@@ -1,7 +1,9 @@
 package pushcrypt;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import pushcrypt.internal.Format;
 import pushcrypt.internal.Json;
 import pushcrypt.internal.Payload;
@@ -12,14 +14,20 @@ import pushcrypt.internal.Payload.Members;
  *
  * @param acknowledged the key that it seals to from now on, or {@code null}
  * @param refused why the record was refused, a code, or {@code null}
+ * @param ended the id of the device that has ended, or {@code null}
+ * @param hello what the phone had posted, or {@code null}
+ * @param sequence the one held, beside the refusal {@code stale-record}, or {@code null}
  * @param provider its provider key, or {@code null}
  * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
  * @param suites the suites of which the phone may make a key
  * @param foreign the members of the record that name a key which it never had
  * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
+ * @param nextPushKey the key that will follow, or {@code null}
+ * @param grantEnded whether the relay has ended the record's grant
  */
 public record Reply(
-    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<Integer> suites, List<String> foreign, String pushKey) {
+    DevicePublicKey acknowledged, String refused, String ended, String hello, Long sequence, ProviderPublicKey provider, Certificate certificate,
+    List<Integer> suites, List<String> foreign, String pushKey, String nextPushKey, boolean grantEnded) {
     private static final Pattern REASON = Pattern.compile("[a-z0-9-]{1," + Format.LONGEST_REASON + "}");
 
     /**
@@ -27,11 +35,16 @@ public record Reply(
      *
      * @param acknowledged the key that it seals to from now on, or {@code null}
      * @param refused why the record was refused, a code, or {@code null}
+     * @param ended the id of the device that has ended, or {@code null}
+     * @param hello what the phone had posted, or {@code null}
+     * @param sequence the one held, beside the refusal {@code stale-record}, or {@code null}
      * @param provider its provider key, or {@code null}
      * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
      * @param suites the suites of which the phone may make a key
      * @param foreign the members of the record that name a key which it never had
      * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
+     * @param nextPushKey the key that will follow, or {@code null}
+     * @param grantEnded whether the relay has ended the record's grant
      */
     public Reply {
         suites = List.copyOf(suites);
@@ -56,7 +69,7 @@ public record Reply(
      * @return the reply
      */
     public static Reply refuse(PushcryptException reason, Certificate certificate) {
-        return new Reply(null, reason.code().toString(), null, certificate, List.of(Format.SUITE), List.of(), null);
+        return new Reply(null, reason.code().toString(), null, null, null, null, certificate, List.of(Format.SUITE), List.of(), null, null, false);
     }
 
     /**
@@ -71,16 +84,22 @@ public record Reply(
         Long version = Records.integer(members, "version");
         Records.rule(version != null && version == 1, "version is not 1");
         String confirmed = Records.text(members, "acknowledged"), refused = Records.text(members, "refused"), own = Records.text(members, "provider");
-        Records.rule((confirmed == null) != (refused == null), "there is not either acknowledged or refused");
+        String ended = Records.text(members, "ended"), hello = Records.text(members, "hello"), grant = Records.text(members, "grant");
+        long kinds = Stream.of(confirmed, refused, ended, hello).filter(Objects::nonNull).count();
+        Records.rule(kinds == 1, "there is not one of acknowledged, refused, ended and hello");
         Records.rule(refused == null || REASON.matcher(refused).matches(), "refused is not a reason");
+        Records.rule(ended == null || Records.isDevice(ended), "ended is not a device id");
+        Records.rule(grant == null || grant.equals("ended"), "grant is not ended");
+        Long sequence = Records.integer(members, "sequence");
         List<Integer> suites = Records.suites(members, null);
         List<String> foreign = Records.texts(members, "foreign", Format.MOST_FOREIGN);
         Certificate certificate = Records.certificate(members);
-        String pushKey = Records.text(members, "push_key");
+        String pushKey = Records.text(members, "push_key"), nextPushKey = Records.text(members, "next_push_key");
         DevicePublicKey acknowledged = confirmed == null ? null : DevicePublicKey.parse(confirmed);
         ProviderPublicKey provider = Records.provider(own);
-        if (pushKey != null) Records.checkPushKey(pushKey);
-        return new Reply(acknowledged, refused, provider, certificate, suites, foreign, pushKey);
+        Records.checkKey(pushKey);
+        Records.checkKey(nextPushKey);
+        return new Reply(acknowledged, refused, ended, hello, sequence, provider, certificate, suites, foreign, pushKey, nextPushKey, grant != null);
     }
 
     /**
@@ -91,9 +110,11 @@ public record Reply(
      */
     public String toJson() {
         String json = Json.object(
-            "version", 1, "acknowledged", Json.quoted(acknowledged), "refused", Json.quoted(refused), "provider", Json.quoted(provider),
+            "version", 1, "acknowledged", Json.quoted(acknowledged), "refused", Json.quoted(refused), "ended", Json.quoted(ended), "hello", Json.quoted(hello),
+            "sequence", sequence, "provider", Json.quoted(provider),
             "certificate", Json.quoted(certificate), "suites", suites.equals(List.of(Format.SUITE)) ? null : Records.written(suites),
-            "foreign", Json.texts(foreign), "push_key", Json.quoted(pushKey));
+            "foreign", Json.texts(foreign), "push_key", Json.quoted(pushKey), "next_push_key", Json.quoted(nextPushKey),
+            "grant", grantEnded ? "\"ended\"" : null);
         fromJson(json);
         return json;
     }

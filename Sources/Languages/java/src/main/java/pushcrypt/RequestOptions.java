@@ -43,32 +43,33 @@ public final class RequestOptions {
         private Builder() {}
 
         /**
-         * Names the device, so that its collapse ids stay when its key changes.
+         * Names the device, so that its collapse ids stay when its key changes. Who knows the name can test guesses of a collapse name.
          *
          * @param id the provider's name for the device, 1 to 255 bytes
          * @return this
          * @throws PushcryptException {@code invalid-request}
          */
         public Builder deviceId(String id) {
-            byte[] name = Json.checked(id, "the name of a device").getBytes(StandardCharsets.UTF_8);
-            if (name.length < 1 || name.length > Format.LONGEST_COLLAPSE_DEVICE) {
-                throw new PushcryptException(Code.INVALID_REQUEST, "the name of a device must have 1 to 255 bytes");
-            }
-            device = Bytes.concat(new byte[] {1}, Envelope.lp16(name));
+            device = named(id, "the name of a device", Format.LONGEST_COLLAPSE_DEVICE);
             return this;
         }
 
         /**
-         * Names pushes that replace each other on a device. The relay gets a keyed hash of the name.
+         * Names pushes that replace each other on a device. The relay gets a hash of the name.
          *
-         * @param name the name, not empty
+         * @param name the name, 1 to 65,535 bytes
          * @return this
          * @throws PushcryptException {@code invalid-request}
          */
         public Builder collapseName(String name) {
-            if (Json.checked(name, "the collapse name").isEmpty()) throw new PushcryptException(Code.INVALID_REQUEST, "the collapse name is empty; leave it out");
-            pushes = Bytes.concat(new byte[] {1}, name.getBytes(StandardCharsets.UTF_8));
+            pushes = named(name, "the collapse name", 65_535);
             return this;
+        }
+
+        private static byte[] named(String text, String what, int longest) {
+            byte[] name = Json.checked(text, what).getBytes(StandardCharsets.UTF_8);
+            if (name.length >= 1 && name.length <= longest) return Bytes.concat(new byte[] {1}, Envelope.lp16(name));
+            throw new PushcryptException(Code.INVALID_REQUEST, what + " must have 1 to " + longest + " bytes");
         }
 
         /**

@@ -80,15 +80,15 @@ public final class SealOptions {
         }
 
         /**
-         * Sets for how long phones show the message. Unless it is a call, the end is rounded to ten minutes.
+         * Sets for how long phones show the message. Unless it is a call, the end is rounded to ten minutes. 0 is now or never: APNs tries once.
          *
-         * @param timeToLive 1 second to 30 days, whole seconds
+         * @param timeToLive 0 seconds to 30 days, whole seconds
          * @return this
          * @throws PushcryptException {@code invalid-time}
          */
         public Builder timeToLive(Duration timeToLive) {
             long seconds = timeToLive.getSeconds();
-            if (timeToLive.getNano() != 0 || seconds < 1 || seconds > Format.LONGEST_TIME_TO_LIVE) throw new PushcryptException(Code.INVALID_TIME);
+            if (timeToLive.getNano() != 0 || seconds < 0 || seconds > Format.LONGEST_TIME_TO_LIVE) throw new PushcryptException(Code.INVALID_TIME);
             made.timeToLive = seconds;
             return this;
         }

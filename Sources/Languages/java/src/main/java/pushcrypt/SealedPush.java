@@ -11,12 +11,13 @@ import java.time.Instant;
  * @param messageId the id of the message, which a phone shows once: 32 hexadecimal digits
  * @param sentAt when it was sealed
  * @param timeToLive the time to live that was sealed, whole seconds
+ * @param expiration its end in seconds since 1970; 0, for one attempt, if the time to live was to be 0
  * @param widestLength the bytes of the longest form that a client may re-encode the JSON to [S-4]
  * @param recipient the device's key
  * @param pushType the push type to send it as
  */
 public record SealedPush(
-    String json, String messageId, Instant sentAt, Duration timeToLive, int widestLength, DevicePublicKey recipient, PushType pushType) {
+    String json, String messageId, Instant sentAt, Duration timeToLive, long expiration, int widestLength, DevicePublicKey recipient, PushType pushType) {
     /**
      * Returns what to send instead of the payload, in UTF-8.
      *

@@ -90,7 +90,7 @@ public final class Sealer {
     /**
      * Seals a payload for one device with the default options: an alert for 30 days.
      *
-     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param payload JSON, whose numbers are kept as they are written, and strings without needless escapes
      * @param to the device's registered key
      * @return what to send instead of the payload
      * @throws PushcryptException as {@link #seal(String, DevicePublicKey, SealOptions)}
@@ -102,7 +102,7 @@ public final class Sealer {
     /**
      * Seals a payload for one device.
      *
-     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param payload JSON, whose numbers are kept as they are written, and strings without needless escapes
      * @param to the device's registered key
      * @param options how it is sealed
      * @return what to send instead of the payload
@@ -117,7 +117,7 @@ public final class Sealer {
     /**
      * Seals a payload in UTF-8 for one device.
      *
-     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param payload JSON, whose numbers are kept as they are written, and strings without needless escapes
      * @param to the device's registered key
      * @param options how it is sealed
      * @return what to send instead of the payload
@@ -169,16 +169,20 @@ public final class Sealer {
         if (isBackground && options.priority != null && options.priority == 10) {
             throw new PushcryptException(Code.INVALID_REQUEST, "APNs refuses background pushes with priority 10; use 5 or 1");
         }
-        byte[] device = options.device != null ? options.device : Bytes.concat(new byte[] {2}, push.recipient().key);
-        byte[] pushes = options.pushes != null ? options.pushes : Bytes.concat(new byte[] {2}, HexFormat.of().parseHex(push.messageId()));
-        byte[] hash = Sealing.hedged(own, Format.LABEL_COLLAPSE, Envelope.lp16(topic), device, pushes);
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("apns-topic", topic + (push.pushType() == PushType.VOIP ? ".voip" : ""));
         headers.put("apns-push-type", push.pushType().toString());
         headers.put("apns-priority", Integer.toString(options.priority != null ? options.priority : isBackground ? 5 : 10));
-        headers.put("apns-expiration", Long.toString(options.expiration != null ? options.expiration : push.expiresAt().getEpochSecond()));
-        headers.put("apns-collapse-id", Envelope.encode(Bytes.part(hash, 0, Format.COLLAPSE_ID_LENGTH)));
+        headers.put("apns-expiration", Long.toString(options.expiration != null ? options.expiration : push.expiration()));
+        headers.put("apns-collapse-id", collapseId(own.provider(), topic, push.recipient(), HexFormat.of().parseHex(push.messageId()), options));
         return new PushRequest(headers, push.json());
+    }
+
+    /** A hash of device and message, or of their names: the same whatever signs, and on every server. */
+    static String collapseId(byte[] provider, String topic, DevicePublicKey recipient, byte[] messageId, RequestOptions options) {
+        byte[] device = options.device != null ? options.device : Bytes.concat(new byte[] {2}, recipient.key);
+        byte[] pushes = options.pushes != null ? options.pushes : Bytes.concat(new byte[] {2}, messageId);
+        return Envelope.encode(Platform.sha256(Bytes.ascii(Format.LABEL_COLLAPSE), provider, Envelope.lp16(topic), device, pushes));
     }
 
     /**

@@ -40,8 +40,9 @@ final class Sealing {
         return Platform.hmac(own.hedge, ascii(label), concat(parts));
     }
 
-    /** The time to live that is sealed: it ends at ten minutes, unless the push is a call. */
+    /** The time to live that is sealed: it ends at ten minutes, unless the push is a call; 0, for one attempt, leaves phones' clocks ten minutes. */
     private static long sealedTimeToLive(long timeToLive, long sentAt, PushType pushType) {
+        if (timeToLive == 0) return Format.EXPIRATION_UNIT / 1000;
         if (pushType == PushType.VOIP) return timeToLive;
         BigInteger end = BigInteger.valueOf(sentAt).add(BigInteger.valueOf(timeToLive).multiply(SECOND));
         BigInteger floor = end.divide(END_UNIT).multiply(END_UNIT), ceiling = floor.equals(end) ? end : floor.add(END_UNIT);
@@ -97,7 +98,7 @@ final class Sealing {
         byte[] envelope = concat(header, setup.enc(), setup.context().seal(inner));
         return new SealedPush(
             clear + Envelope.encode(envelope) + "\"}", HexFormat.of().formatHex(messageID), Instant.ofEpochMilli(sentAt), Duration.ofSeconds(timeToLive),
-            widest + textLength(bucket), device, pushType);
+            options.timeToLive == 0 ? 0 : (sentAt + 1000 * timeToLive) / 1000, widest + textLength(bucket), device, pushType);
     }
 
     /** The certificate, then the payload with the member `pushcrypt`. */

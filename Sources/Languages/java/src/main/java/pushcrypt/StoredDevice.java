@@ -1,7 +1,6 @@
 package pushcrypt;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -101,25 +100,17 @@ public record StoredDevice(DeviceRecord record, String user, boolean isRemoved) 
     }
 
     /**
-     * Returns what is kept of a device that is removed: its user, key, suite and generation [D-34]. Store it instead of the device.
+     * Returns what is kept of a device that is removed now: its user, key, suite, generation, update key and sequence [D-34]. Store it instead of the device. What
+     * the phone sent before, or says within a day, is older.
      *
      * @return another value
      */
     public StoredDevice removed() {
-        DeviceRecord kept = DeviceRecord.of(publicKey(), topic(), record.generation()).withDeviceId(record.deviceId());
+        long tomorrow = System.currentTimeMillis() + Duration.ofDays(1).toMillis(), held = record.sequence() == null ? 0 : record.sequence();
+        DeviceRecord kept = new DeviceRecord(
+            record.deviceId(), publicKey(), List.of(publicKey().suite()), topic(), record.generation(), null, null, null, null, null, null, null, record.updateKey(),
+            Math.max(held, tomorrow));
         return new StoredDevice(kept, user, true);
-    }
-
-    /**
-     * Returns whether a phone without a session may end the device. The comparison takes the same time whatever differs.
-     *
-     * @param withdrawal what the phone sent
-     * @return whether it is that of the record; false if the record had none
-     */
-    public boolean canWithdraw(String withdrawal) {
-        Objects.requireNonNull(withdrawal, "withdrawal");
-        return record.withdrawal() != null
-            && MessageDigest.isEqual(record.withdrawal().getBytes(StandardCharsets.UTF_8), withdrawal.getBytes(StandardCharsets.UTF_8));
     }
 
     /**

@@ -66,7 +66,7 @@ final class MisuseTest {
         refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ofMillis(1500)));
         refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ofDays(31)));
         refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ofSeconds(Long.MAX_VALUE)));
-        refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ZERO));
+        refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ofSeconds(-1)));
         refused(Code.PUSH_TYPE_NOT_SEALABLE, () -> PushType.of("liveactivity"));
         refused(Code.PUSH_TYPE_NOT_SEALABLE, () -> PushType.of("ALERT"));
         refusedOption(Code.INVALID_REQUEST, options -> options.withdraws(Collections.nCopies(65, "a")));
@@ -131,6 +131,24 @@ final class MisuseTest {
         assertEquals(push.json(), sealer.request(push).body());
         Map<String, String> headers = sealer.request(seal(options -> options.pushType(PushType.VOIP))).headers();
         assertEquals(TOPIC + ".voip", headers.get("apns-topic"));
+        for (PushType type : PushType.values()) {
+            SealedPush once = seal(options -> options.pushType(type).timeToLive(Duration.ZERO));
+            assertEquals(List.of("0", 600L), List.of(sealer.request(once).headers().get("apns-expiration"), once.timeToLive().toSeconds()));
+        }
+        RequestOptions named = RequestOptions.builder().deviceId("phone1").collapseName("c").build();
+        Sealer signing = new Sealer(CertificatePlan.FIRST.issue(PROVIDER, TOPIC), TOPIC);
+        String id = sealer.request(push, named).headers().get("apns-collapse-id");
+        assertEquals(id, signing.request(signing.seal(PAYLOAD, DeviceKey.generate().publicKey()), named).headers().get("apns-collapse-id"));
+        assertEquals(43, id.length());
+    }
+
+    /** [S-7] */
+    @Test
+    void theFewestBytes() {
+        DeviceKey key = DeviceKey.generate();
+        String payload = " {\"aps\" :{\"alert\":\"\\u00e9\\/\\uD83d\\ude00 \\\\u00e9\\u001F\\u000A\\u0022\"},\"\\u006e\": [1.50, 1E400]}";
+        String opened = new Phone(TOPIC, key, PROVIDER.publicKey()).open(sealer.seal(payload, key.publicKey()).json()).payload();
+        assertEquals("{\"aps\":{\"alert\":\"é/\ud83d\ude00 \\\\u00e9\\u001f\\n\\\"\"},\"n\":[1.50,1E400]}", opened);
     }
 
     private void payload(Code code, String json) {
@@ -207,7 +225,7 @@ final class MisuseTest {
         written.put("list", Arrays.asList(1, -5L, 0.5, null, true, new BigInteger("12345678901234567890"), new BigDecimal("1E+400"), "\ud83d\ude00\u0001"));
         String expected = "{\"aps\":{\"alert\":\"a\"},\"list\":[1,-5,0.5,null,true,12345678901234567890,1E+400,\"\ud83d\ude00\\u0001\"]}";
         assertEquals(expected, opened(sealer.seal(written, key.publicKey(), SealOptions.DEFAULT), key).payload());
-        String text = "{\"aps\":{\"alert\":\"\\u0041\"}, \"big\":123456789012345678901234567890,\"f\":1.0,\"e\":1E+2,\"pushcryptx\":1}";
+        String text = "{\"aps\":{\"alert\":\"A\"}, \"big\":123456789012345678901234567890,\"f\":1.0,\"e\":1E+2,\"pushcryptx\":1}";
         SealOptions options = SealOptions.builder().withdraws(List.of("b")).drop().sender(MessageSender.of("Anna")).build();
         OpenedPush opened = opened(sealer.seal(text, key.publicKey(), options), key);
         String own = ",\"pushcrypt\":{\"sender\":{\"name\":\"Anna\"},\"withdraw\":[\"b\"],\"drop\":true}}";

@@ -12,19 +12,26 @@ import static pushcrypt.Fixtures.fault;
 import static pushcrypt.Fixtures.refused;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import pushcrypt.internal.Envelope;
 import pushcrypt.testing.DeviceKey;
 
 /** What phones register, and what a provider keeps of them. */
 final class RegistrationTest {
     private static final ProviderPublicKey OWN = PROVIDER.publicKey();
     private static final DeviceRecord FULL = new DeviceRecord(
-        "phone1", DEVICE, List.of(1), TOPIC, 2, 5L, OWN, null, "1.0", "00ff", "production", "0".repeat(32), "grant-word");
+        "phone1", DEVICE, List.of(1), TOPIC, 2, 5L, OWN, null, "1.0", "00ff", "production", "grant-word", key(8), 7L);
+
+    private static String key(int seed) {
+        return Envelope.encode(SigningKey.of(Arrays.copyOf(new byte[] {(byte) seed}, 32)).publicKey);
+    }
 
     private static AcceptOptions options(Consumer<AcceptOptions.Builder> change) {
         AcceptOptions.Builder options = AcceptOptions.builder(OWN, TOPIC);
@@ -46,7 +53,7 @@ final class RegistrationTest {
         StoredDevice first = accept(FULL, null, "alice").device();
         assertEquals(new StoredDevice(FULL, "alice", false), first);
         DevicePublicKey next = DeviceKey.generate().publicKey();
-        DeviceRecord bare = new DeviceRecord(null, next, List.of(1), null, 3, null, null, null, null, null, null, null, null);
+        DeviceRecord bare = new DeviceRecord(null, next, List.of(1), null, 3, null, null, null, null, null, null, null, null, null);
         StoredDevice second = accept(bare, StoredDevice.fromJson(first.toJson()), "alice").device();
         assertEquals("phone1", second.record().deviceId());
         assertEquals(next, second.publicKey());
@@ -55,7 +62,7 @@ final class RegistrationTest {
         assertEquals("00ff", second.token());
         assertEquals("production", second.record().environment());
         assertEquals("1.0", second.record().appVersion());
-        assertTrue(second.canWithdraw("0".repeat(32)));
+        assertEquals(List.of(key(8), 7L), List.of(second.record().updateKey(), second.record().sequence()));
         assertNull(second.record().created(), "the time of another key");
         assertEquals(3, second.record().generation());
         // A session without a user keeps the owner, with the same key alone.
@@ -65,7 +72,7 @@ final class RegistrationTest {
         refused(Code.GENERATION_ROLLBACK, () -> accept(FULL, second, "alice"));
         refused(Code.GENERATION_TOO_HIGH, () -> accept(record(DEVICE, 3 + 1025), second, "alice"));
         assertEquals(1027, accept(record(DEVICE, 3 + 1024), second, "alice").device().record().generation());
-        assertEquals("00", accept(new DeviceRecord(null, next, List.of(1), null, 3, null, null, null, null, "00", null, null, null), second, "alice").device().token());
+        assertEquals("00", accept(new DeviceRecord(null, next, List.of(1), null, 3, null, null, null, null, "00", null, null, null, null), second, "alice").device().token());
         assertNull(second.withoutToken().token());
         assertEquals("b", second.withDeviceId("b").record().deviceId());
     }
@@ -96,16 +103,47 @@ final class RegistrationTest {
         StoredDevice removed = StoredDevice.fromJson(new StoredDevice(FULL, "alice", false).removed().toJson());
         assertTrue(removed.isRemoved());
         assertNull(removed.token());
-        assertFalse(removed.canWithdraw("0".repeat(32)));
+        long now = System.currentTimeMillis(), day = Duration.ofDays(1).toMillis(), sequence = removed.record().sequence();
+        assertTrue(now + day - 60_000 < sequence && sequence <= now + day);
+        assertEquals(key(8), removed.record().updateKey());
         refused(Code.USER_MISMATCH, () -> accept(FULL, removed, "bob"));
         refused(Code.GENERATION_ROLLBACK, () -> accept(record(DEVICE, 1), removed, "alice"));
         StoredDevice back = accept(record(DEVICE, 2), removed, "alice").device();
         assertFalse(back.isRemoved());
         assertNull(back.record().grant());
+        assertEquals(List.of(key(8), sequence), List.of(back.record().updateKey(), back.record().sequence()));
+        DeviceRecord later = new DeviceRecord("phone1", DEVICE, List.of(1), null, 2, null, null, null, null, null, null, null, key(9), 2 * now);
+        back = accept(later, removed, "alice").device();
+        assertEquals(List.of(key(9), 2 * now), List.of(back.record().updateKey(), back.record().sequence()));
+        assertEquals(2 * now, back.removed().record().sequence());
         StoredDevice ofAnotherApp = new StoredDevice(DeviceRecord.of(DEVICE, "a", 1), "alice", false).removed();
         assertEquals(TOPIC, accept(record(DEVICE, 2), ofAnotherApp, "alice").device().topic());
         StoredDevice again = Registration.accept(record(DeviceKey.generate().publicKey(), 1), removed, "bob", options(AcceptOptions.Builder::replace)).device();
         assertEquals("bob", again.user());
+    }
+
+    /** [D-15] */
+    @Test
+    void aUsersSessionTakesNoDeviceOfNobody() {
+        StoredDevice held = new StoredDevice(FULL, null, false);
+        for (StoredDevice nobodys : List.of(held, held.removed())) refused(Code.USER_MISMATCH, () -> accept(FULL, nobodys, "alice"));
+        assertEquals("alice", Registration.accept(FULL, held, "alice", options(AcceptOptions.Builder::replace)).device().user());
+    }
+
+    /** [D-32], [D-37], [D-38], [D-14] */
+    @Test
+    void membersOfPosts() {
+        String good = FULL.toJson().replace("}", ",\"nonce\":\"" + "A".repeat(22) + "\"}");
+        assertEquals(FULL, DeviceRecord.fromJson(good));
+        for (String wrong : List.of("\"sequence\":0", "\"sequence\":9007199254740991", "\"sequence\":\"7\"")) {
+            refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson(good.replace("\"sequence\":7", wrong)));
+        }
+        for (String wrong : List.of(",\"ended\":true}", ",\"ended\":false}")) refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson(good.replace("}", wrong)));
+        for (String wrong : List.of("A".repeat(21), "A".repeat(21) + "B")) refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson(good.replace("A".repeat(22), wrong)));
+        refused(Code.MALFORMED_KEY, () -> DeviceRecord.fromJson(good.replace(key(8), "")));
+        refused(Code.WEAK_KEY, () -> DeviceRecord.fromJson(good.replace(key(8), "A".repeat(43))));
+        "\0\u009f\u00ad\u2028\u206f\udb40\udc7f".codePoints().forEach(invisible ->
+            refused(Code.MALFORMED_RECORD, () -> record(DEVICE, 1).withDeviceId("a" + Character.toString(invisible)).toJson()));
     }
 
     /** [D-22], [D-26], [D-33] */
@@ -113,7 +151,7 @@ final class RegistrationTest {
     void foreignPinsAndStaleStores() {
         Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC), second = CertificatePlan.after(first.certificate()).issue(PROVIDER, TOPIC);
         ProviderPublicKey other = ProviderKey.generate().publicKey();
-        DeviceRecord foreign = new DeviceRecord(null, DEVICE, List.of(1), null, 1, null, other, second.certificate(), null, null, null, null, null);
+        DeviceRecord foreign = new DeviceRecord(null, DEVICE, List.of(1), null, 1, null, other, second.certificate(), null, null, null, null, null, null);
         Accepted accepted = Registration.accept(foreign, null, null, options(options -> options.certificate(first.certificate()).issued(List.of(first.certificate()))));
         assertEquals(List.of("provider"), accepted.foreign());
         assertEquals(List.of("provider"), accepted.reply().foreign());
@@ -182,7 +220,7 @@ final class RegistrationTest {
         assertFalse(new StoredDevice(FULL, "alice", false).toString().contains("grant-word"));
         for (String id : List.of(" ", "a\u200b")) refused(Code.MALFORMED_RECORD, () -> record(DEVICE, 1).withDeviceId(id).toJson());
         refused(Code.MALFORMED_RECORD, () -> FULL.withToken("a", null).toJson());
-        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, List.of(1), List.of(), null).toJson());
+        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, null, null, null, List.of(1), List.of(), null, null, false).toJson());
         fault(() -> new StoredDevice(FULL, "", false));
         fault(() -> accept(FULL, null, ""));
         refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson(FULL.toJson().replaceFirst("\\{", "{\"user\":\"\",")));
@@ -197,6 +235,6 @@ final class RegistrationTest {
         assertEquals("{\"version\":1,\"refused\":\"user-mismatch\"}", Reply.refuse(mismatch).toJson());
         Reply reply = accept(FULL, null, "alice").reply();
         assertEquals(List.of(DEVICE, OWN), List.of(reply.acknowledged(), reply.provider()));
-        fault(() -> new Reply(DEVICE, null, null, null, null, List.of(), null));
+        fault(() -> new Reply(DEVICE, null, null, null, null, null, null, null, List.of(), null, null, false));
     }
 }

@@ -112,7 +112,7 @@ final class RotationTest {
             text.replace("\"signing_key\":\"", "\"signing_key\":\"A"))) {
             refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(wrong));
         }
-        String weak = "pcs1qgqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpa4zlt";
+        String weak = "pcs1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqd3u8zu";
         refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(text.replace(PIN.toString(), weak)));
         refused(Code.MALFORMED_REQUEST, () -> request.install(key, answer.replace(PIN.toString(), weak)));
         refused(Code.MALFORMED_CERTIFICATE, () -> CertificateRequest.fromJson(text.replace("\"current\":\"", "\"current\":\"A")));

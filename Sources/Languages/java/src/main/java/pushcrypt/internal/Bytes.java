@@ -52,10 +52,4 @@ public final class Bytes {
     public static BigInteger integer(byte[] littleEndian) {
         return new BigInteger(1, reversed(littleEndian));
     }
-
-    public static byte[] littleEndian(BigInteger integer, int length) {
-        byte[] bigEndian = integer.toByteArray(), result = new byte[length];
-        for (int at = 0; at < Math.min(length, bigEndian.length); at++) result[at] = bigEndian[bigEndian.length - 1 - at];
-        return result;
-    }
 }

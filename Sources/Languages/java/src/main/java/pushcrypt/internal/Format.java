@@ -47,13 +47,11 @@ public final class Format {
     public static final int LONGEST_REASON = 64;
     public static final int LONGEST_APP_VERSION = 64;
     public static final int LONGEST_TOKEN = 200;
-    public static final int WITHDRAWAL_LENGTH = 32;
     public static final int LONGEST_GRANT = 1024;
     public static final int LARGEST_SUITE = 255;
     public static final int MOST_SUITES = 16;
     public static final int MOST_FOREIGN = 16;
     public static final int GENERATION_STEP = 1024;
-    public static final int COLLAPSE_ID_LENGTH = 24;
     public static final int LONGEST_COLLAPSE_DEVICE = 255;
     public static final int ALERT_CLASS = 1;
     public static final int ALERT_LIMIT = 4096;
@@ -80,6 +78,10 @@ public final class Format {
     public static final String KEY_ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
     public static final List<Integer> BUCKETS = List.of(
         256, 512, 1024, 1536, 2048, 2560, 2816, 3584);
+    public static final List<Integer> INVISIBLE_CHARACTERS = List.of(
+        0, 31, 127, 159, 173, 173, 1536, 1541, 1564, 1564, 1757, 1757, 1807, 1807, 2192, 2193, 2274, 2274, 6158, 6158,
+        8203, 8207, 8232, 8238, 8288, 8292, 8294, 8303, 65279, 65279, 65529, 65531, 69821, 69821, 69837, 69837, 78896,
+        78911, 113824, 113827, 119155, 119162, 917505, 917505, 917536, 917631);
     public static final List<String> LEVELS = List.of(
         "passive", "active", "time-sensitive", "critical");
     public static final List<String> EVENTS = List.of(
@@ -98,6 +100,12 @@ public final class Format {
         "0100000000000000000000000000000000000000000000000000000000000000",
         "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
         "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f");
+    public static final List<String> WEAK_VERIFYING_KEYS = List.of(
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
         "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f");
     public static final Map<String, String> RULES = Map.ofEntries(
         Map.entry("text", "a string"),

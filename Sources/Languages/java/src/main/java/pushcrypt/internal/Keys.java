@@ -32,12 +32,14 @@ public final class Keys {
     private static final int[] GENERATORS = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
 
     private static final BigInteger P = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
-    private static final BigInteger L = BigInteger.TWO.pow(252).add(new BigInteger("27742317777372353535851937790883648493"));
-    /** The u-coordinates below P for which X25519 gives zero. */
-    private static final List<BigInteger> SMALL_ORDER_U =
-        Format.WEAK_DEVICE_KEYS.stream().map(key -> Bytes.integer(HexFormat.of().parseHex(key))).toList();
+    /** The u-coordinates below P for which X25519 gives zero, and the y-coordinates of points of small order. */
+    private static final List<BigInteger> SMALL_ORDER_U = integers(Format.WEAK_DEVICE_KEYS), SMALL_ORDER_Y = integers(Format.WEAK_VERIFYING_KEYS);
 
     private Keys() {}
+
+    private static List<BigInteger> integers(List<String> keys) {
+        return keys.stream().map(key -> Bytes.integer(HexFormat.of().parseHex(key))).toList();
+    }
 
     /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
     public static byte[] id(int type, byte[] publicKey) {
@@ -124,18 +126,15 @@ public final class Keys {
         }
     }
 
-    /**
-     * Refuses what [K-7] refuses of provider and signing keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y
-     * without a point has a u on the curve's twist, where this does not hold either.
-     */
+    /** Refuses what [K-7] refuses of provider, signing, push and update keys: unreduced coordinates, and those of points of small order. */
     public static void checkVerifyingKey(byte[] key) {
-        BigInteger y = Bytes.integer(key).clearBit(255);
-        if (y.compareTo(P) >= 0 || y.equals(BigInteger.ONE)) throw new PushcryptException(Code.WEAK_KEY);
-        BigInteger u = BigInteger.ONE.add(y).multiply(BigInteger.ONE.subtract(y).modInverse(P)).mod(P);
-        if (SMALL_ORDER_U.contains(u)) throw new PushcryptException(Code.WEAK_KEY);
-        byte[] encoded = Bytes.littleEndian(u, LENGTH);
-        BigInteger scalar = L.multiply(BigInteger.valueOf(5)).subtract(BigInteger.ONE);
-        if (!Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded)) throw new PushcryptException(Code.WEAK_KEY);
+        if (isWeak(key)) throw new PushcryptException(Code.WEAK_KEY);
+    }
+
+    /** Whether an encoded point has an unreduced y-coordinate, or small order. */
+    private static boolean isWeak(byte[] point) {
+        BigInteger y = Bytes.integer(point).clearBit(255);
+        return y.compareTo(P) >= 0 || SMALL_ORDER_Y.contains(y);
     }
 
     /** X25519. The JDK refuses a key with an all-zero result; here the result is returned, and the caller must refuse it. */
@@ -174,19 +173,18 @@ public final class Keys {
     }
 
     /**
-     * Ed25519 by [K-9], under a key that has passed [K-7]. The JDK decodes R: of the points that it can be then, only the identity, with y = 1, has more than
-     * one encoding. It throws if a signature is malformed.
+     * Ed25519 by [K-9], under a key that has passed [K-7]. The JDK decodes R: a point has one encoding with a reduced y, unless x is 0, which small order has.
+     * It throws if a signature is malformed, or the key is no point.
      */
     public static boolean verifies(byte[] key, byte[] signature, byte[] data) {
-        BigInteger y = Bytes.integer(Bytes.part(signature, 0, LENGTH)).clearBit(255);
-        if (y.mod(P).equals(BigInteger.ONE)) return false;
+        if (isWeak(Bytes.part(signature, 0, LENGTH))) return false;
         return Platform.run(() -> {
             Signature verifier = Signature.getInstance("Ed25519");
-            verifier.initVerify(publicKey("Ed25519", 0x70, key));
-            verifier.update(data);
             try {
+                verifier.initVerify(publicKey("Ed25519", 0x70, key));
+                verifier.update(data);
                 return verifier.verify(signature);
-            } catch (SignatureException malformed) {
+            } catch (InvalidKeyException | SignatureException malformed) {
                 return false;
             }
         });

@@ -42,8 +42,8 @@ import pushcrypt.internal.Payload;
 final class KitTest {
     /** Groups of the other class, the phone's. */
     private static final Set<String> OTHERS = Set.of(
-        "records", "plans", "payloads", "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences",
-        "suite-2-envelopes");
+        "records", "plans", "payloads", "attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "reserved",
+        "sequences", "suite-2-envelopes");
 
     @Test
     void eachGroupIsKnown() {
@@ -201,6 +201,10 @@ final class KitTest {
         });
     }
 
+    private static String digits(String text) {
+        return text == null ? null : hex(text);
+    }
+
     @TestFactory
     Stream<DynamicTest> replies() {
         return Vectors.kit("replies", test -> {
@@ -212,7 +216,12 @@ final class KitTest {
                 test.check("refused", reply.refused());
                 test.check("provider", reply.provider());
                 test.check("certificate", reply.certificate());
-                test.check("push-key", reply.pushKey() == null ? null : HexFormat.of().formatHex(Base64.getUrlDecoder().decode(reply.pushKey())));
+                test.check("push-key", digits(reply.pushKey()));
+                test.check("next-push-key", digits(reply.nextPushKey()));
+                test.check("ended", reply.ended());
+                test.check("hello", reply.hello());
+                test.check("sequence", reply.sequence());
+                test.check("grant", reply.grantEnded() ? "ended" : null);
                 assertEquals(test.oneOr("suites", "1"), String.join(" ", reply.suites().stream().map(Object::toString).toList()));
                 test.check("foreign", reply.foreign());
                 assertEquals(reply, Reply.fromJson(reply.toJson()));

@@ -1,0 +1,109 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+struct DeviceAcceptCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Reads the body of what a phone posts to the address of its code: a request to pair, its signed record, the end of its device, an answer, or a hello. Prints the body of the answer, with status 200. The answer may say why the phone is refused, as does standard error.",
+                "No session is needed: a record counts only if the device's update key has signed it, which no server has. Nothing is lost if a post comes twice, late or changed.",
+                "Exit 65 without an answer is status 404: not a post, or there is no such code, or none any more. Any other failure is 503: the phone posts again.",
+            ],
+            more: [
+                "--json has the answer's body as 'reply', beside 'outcome' and 'device'; an answer of the user, for 'answer open', is 'answer'. Without --json an answer is refused: it would be lost."
+            ],
+            examples: [Example("pushcrypt device accept < request > reply")])
+    }
+
+    private let file: String
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        file = arguments.optionalInput("FILE", help: "what the phone has posted; default standard input")
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let text = try console.read(file, limit: PhonePost.maximumLength + 1)
+        let post: PhonePost
+        do throws(KeyError) { post = try PhonePost(json: text, over: .open) } catch {
+            throw CommandFailure(error, in: "the phone's post")
+        }
+        if case .answer = post, !isJSON {
+            throw .usage(
+                "the post is an answer, which only --json prints", hint: "add --json, and give it to answer open")
+        }
+        let store = try console.open(store)
+        let answer: PostAnswer?
+        do throws(KeyStoreError) {
+            let terms = ReplyTerms(suites: try store.permittedSuites(), topic: try store.defaultTopic())
+            answer = try store.accept(post, terms, at: console.timestamp)
+        } catch {
+            // A failure of the store is not 65, which says that there is no such code.
+            let failure = CommandFailure(error)
+            throw CommandFailure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
+        }
+        guard let answer else {
+            throw CommandFailure(PairingError(.unknown, "no open code belongs to this request: answer with status 404"))
+        }
+        try report(answer, store, console)
+        return try write(answer, console)
+    }
+
+    /// Writes the body of the answer, in --json beside what became of the post.
+    private func write(_ answer: PostAnswer, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let body = String(decoding: answer.body, as: UTF8.self)
+        guard isJSON else {
+            try console.write(body + "\n")
+            return .done
+        }
+        var json = JSONWriter()
+        json.object { json in
+            for (name, value) in answer.event.members { json.string(value, for: name) }
+            json.string(body, for: "reply")
+        }
+        try console.write(line: json.bytes)
+        return .done
+    }
+
+    private func report(
+        _ answer: PostAnswer, _ store: SQLiteKeyStore, _ console: Console
+    ) throws(CommandFailure) {
+        switch answer.event {
+        case .registered(let id, let outcome): try changed(outcome.name, id, store, console)
+        case .paired(let id, _): try changed("paired", id, store, console)
+        case .repeated(let id): console.hint("\(quoted(id)) has paired, and gets its reply again")
+        case .ended(let id): console.changed("removed \(id): its user has logged out")
+        case .refused(let refusal, let error):
+            console.warning("the phone is refused: \(refusal)" + (error.map { ": \($0)" } ?? ""))
+        case .answer, .hello: break
+        }
+    }
+
+    private func changed(
+        _ verb: String, _ id: String, _ store: SQLiteKeyStore, _ console: Console
+    ) throws(CommandFailure) {
+        let device = try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id) }
+        console.changed(verb, device, id)
+        var foreign = try ForeignProviders(of: store)
+        foreign.add(id, pinning: device?.pinnedProvider)
+        console.warn(of: foreign)
+        console.warn(ofStale: try RegistrationReplies(of: store).warning)
+    }
+}
+
+extension PostAnswer.Event {
+    fileprivate var members: KeyValuePairs<String, String> {
+        switch self {
+        case .registered(let id, let outcome), .paired(let id, let outcome): ["device": id, "outcome": outcome.name]
+        case .repeated(let id): ["device": id, "outcome": "repeated"]
+        case .ended(let id): ["device": id, "outcome": "ended"]
+        case .refused(let refusal, _): ["refused": refusal.description]
+        case .answer(let text): ["outcome": "answer", "answer": text]
+        case .hello: ["outcome": "hello"]
+        }
+    }
+}

@@ -1,0 +1,290 @@
+import Foundation
+import ModelKeychain
+import Pushcrypt
+import TestPhone
+import Testing
+import Waiting
+
+@testable import PushcryptKeyStore
+@testable import PushcryptReceiver
+@testable import PushcryptService
+
+/// What a paired account posts to the address of its code, and whom it believes there. (`Docs/FormatRecords.md`, D-49 to D-55)
+@Suite(.serialized) struct PairedAccountsTests {
+    private let phone: TestPhone
+    private let server = TestServer()
+    private let web = TestRelay()
+    private let now: Locked<Time>
+    private static let token = Data([1, 2, 3])
+    private static let home = "http://192.168.1.7:8080/pair"
+
+    private final class Time {
+        var now: Timestamp
+        init(_ now: Timestamp) { self.now = now }
+    }
+
+    init() throws {
+        phone = try TestPhone()
+        try phone.keys.purgeEverything()
+        now = Locked(Time(phone.now))
+        server.name(PushKey().publicKey, to: "cabin")
+    }
+
+    private var file: URL { phone.folder.appendingPathComponent("app/enrolment.json") }
+
+    private var state: EnrolmentState {
+        get throws { try EnrolmentState(json: ContiguousArray(Data(contentsOf: file))) }
+    }
+
+    private func accounts(hasRelay: Bool = false) -> PushAccounts {
+        let (phone, file, now) = (phone, file, now)
+        var settings = AccountSettings(
+            directory: { phone.directory }, topic: { TestPhone.topic }, trust: { .firstReply })
+        settings.store = { phone.keys }
+        settings.file = { EnrolmentFile(at: file) }
+        (settings.clock, settings.now) = (ManualClock(), { now.withLock { $0.now } })
+        (settings.relay, settings.poster) = (hasRelay ? PushRelay(ModelRelay.origin) : nil, web)
+        return PushAccounts(settings, channel: server)
+    }
+
+    /// An app with a paired account.
+    private func paired(at url: String = ModelPairing.url, hasRelay: Bool = false) async throws -> PushAccounts {
+        let accounts = accounts(hasRelay: hasRelay)
+        let code = try web.pairs("cabin", with: server, at: url)
+        let outcome = await accounts.pair(code, as: "cabin", token: Self.token, alertsAreShown: true)
+        try #require(outcome.status == .registered)
+        return accounts
+    }
+
+    private func update(_ accounts: PushAccounts, after days: UInt64 = 1) async throws -> PushAccounts.Outcome {
+        now.withLock { $0.now = $0.now.adding(.days(days)) }
+        let outcomes = await accounts.update(["cabin"], token: Self.token, alertsAreShown: true)
+        return try #require(outcomes["cabin"])
+    }
+
+    private var device: String? { server.record("cabin")?.deviceID }
+
+    // MARK: Records
+
+    @Test func theAppIsNotNeeded() async throws {
+        let accounts = try await paired()
+        #expect(try await update(accounts).status == .registered)
+        #expect(web.posts == ["pairing", "record", "record"] && server.requests == 0)
+    }
+
+    /// An update is one launch: it needs no second one. [D-51]
+    @Test func aStaleRecordIsFollowedByALaterOne() async throws {
+        let accounts = try await paired()
+        let id = try #require(device)
+        let before = web.posts.count
+        server.with { $0.raise(id, to: phone.now.adding(.days(30)).milliseconds) }
+        #expect(try await update(accounts).status == .registered)
+        #expect(web.posts.count == before + 2 && device == id)
+    }
+
+    /// A signing key was stolen, and the thief tells a later sequence each time.
+    @Test func thereAreThreeRecordsALaunch() async throws {
+        let accounts = try await paired()
+        server.with { $0.isAlwaysLater = true }
+        let before = web.posts.count
+        #expect(try await update(accounts).status == .refused(.staleRecord))
+        #expect(web.posts.count == before + 3)
+        server.with { $0.isAlwaysLater = false }
+        #expect(try await update(accounts).status == .registered)
+    }
+
+    /// Until the user pairs again, a record is posted at each update. [D-53]
+    @Test func whoIsNotKnownSaysSo() async throws {
+        let accounts = try await paired()
+        let id = try #require(device)
+        server.with { $0.remove(id) }
+        for _ in 0..<2 {
+            let (before, outcome) = (web.posts.count, try await update(accounts, after: 0))
+            if web.posts.count == before { continue }
+            #expect(outcome.status == .refused(.unknownDevice) && outcome.notices == ["pair-again"])
+        }
+        let outcome = try await update(accounts)
+        #expect(outcome.status == .refused(.unknownDevice) && outcome.notices == ["pair-again"])
+        #expect(try await update(accounts, after: 0).notices == ["pair-again"])
+        let code = try web.pairs("cabin", with: server)
+        let again = await accounts.pair(code, as: "cabin", token: Self.token, alertsAreShown: true)
+        #expect(again.status == .registered && again.notices == [] && device == id)
+        #expect(try await update(accounts).status == .registered)
+    }
+
+    @Test func anotherPhoneHasTheDevice() async throws {
+        let accounts = try await paired()
+        var stranger = try #require(server.record("cabin"))
+        (stranger.updateKey, stranger.sequence) = (SigningKey().publicKey, 1)
+        let record = stranger
+        _ = server.with { $0.pair(record, of: "cabin") }
+        let outcome = try await update(accounts)
+        #expect(outcome.status == .refused(.badRecordSignature) && outcome.notices == ["pair-again"])
+    }
+
+    /// What others have signed, or nobody, changes nothing. [D-49]
+    @Test(arguments: [(200, "{}"), (200, ""), (404, ""), (500, "x"), (302, "")])
+    func whatIsNotSignedIsNoReply(_ status: Int, _ body: String) async throws {
+        let accounts = try await paired()
+        let before = try state.accounts.map(\.acknowledged)
+        web.pairingAnswer = ModelRelay.answer(status, body)
+        guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
+        #expect(try state.accounts.map(\.acknowledged) == before)
+        let key = try #require(server.record("cabin")?.publicKey)
+        let plain = RegistrationReply(.acknowledged(key), provider: server.key.publicKey)
+        web.pairingAnswer = WebAnswer(status: 200, body: plain.json)
+        #expect(
+            try await update(accounts).status == .unreachable("the answer is not signed by the provider"))
+        #expect(try state.accounts.map(\.acknowledged) == before)
+    }
+
+    // MARK: Grants
+
+    /// The relay has ended the grant, and a push has told the server so: the next record hears of it. [D-55]
+    @Test func aGrantThatHasEndedIsFollowedByAnother() async throws {
+        let accounts = try await paired(hasRelay: true)
+        let first = try #require(server.record("cabin")?.grant)
+        _ = server.with { $0.endedGrants.insert(first) }
+        #expect(try await update(accounts).status == .registered)
+        let second = try #require(server.record("cabin")?.grant)
+        #expect(second != first && web.with { $0.isLive(second) })
+        #expect(try state.grant(of: "cabin")?.text == second)
+        // The same again, for the new one.
+        _ = server.with { $0.endedGrants.insert(second) }
+        #expect(try await update(accounts).status == .registered)
+        let third = try #require(server.record("cabin")?.grant)
+        #expect(![first, second].contains(third))
+        #expect(try await update(accounts, after: 0).description == "nothing")
+    }
+
+    // MARK: Over http [P-11]
+
+    @Test func overHTTPAHelloComesFirst() async throws {
+        let accounts = try await paired(at: Self.home)
+        #expect(web.posts == ["pairing", "hello", "record"])
+        #expect(try await update(accounts).status == .registered)
+        try await accounts.logOut("cabin")
+        await eventually { server.users.isEmpty }
+        #expect(web.posts == ["pairing", "hello", "record", "hello", "record", "hello", "end"])
+    }
+
+    /// The address is a stranger's in this network: he gets nothing that is worth keeping.
+    @Test func aStrangerAtTheAddressGetsNoRecord() async throws {
+        let accounts = try await paired(at: Self.home)
+        let stranger = TestServer()
+        web.place(stranger, at: Self.home)
+        guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
+        #expect(web.posts.suffix(2) == ["record", "hello"])
+        // A redirect, a page that asks for a log-in, the hello as it came.
+        for answer in [
+            ModelRelay.answer(302, ""), ModelRelay.answer(200, "<html>"),
+            WebAnswer(status: 200, body: RegistrationReply(.hello("AAAAAAAAAAAAAAAAAAAAAA")).json),
+        ] {
+            web.pairingAnswer = answer
+            guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
+            #expect(web.posts.last == "hello")
+        }
+        web.pairingAnswer = nil
+        try await accounts.logOut("cabin")
+        await allTurns()
+        #expect(web.posts.last == "hello" && stranger.users.isEmpty)
+        #expect(try state.ends.count == 1)
+        web.place(server, at: Self.home)
+        _ = await accounts.update([], token: Self.token, alertsAreShown: true)
+        await eventually { server.users.isEmpty }
+        #expect(server.users.isEmpty && web.posts.suffix(2) == ["hello", "end"])
+    }
+
+    /// The reply to one hello is none to the next.
+    @Test func anOldHelloIsNotBelieved() async throws {
+        let accounts = try await paired(at: Self.home)
+        let old = try #require(server.with { $0.answer(PhonePost.hello(RecordNonce()).body) })
+        web.pairingAnswer = WebAnswer(status: 200, body: old)
+        guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
+        #expect(web.posts.last == "hello")
+    }
+
+    // MARK: Ends [D-54]
+
+    enum Word: CaseIterable {
+        case nothing, page, plain, stranger, anotherDevice, anotherEnd, stale, acknowledgement, redirect
+    }
+
+    /// Only the provider's own word ends it.
+    @Test(arguments: Word.allCases) func anEndStaysUntilTheProviderHasIt(_ word: Word) async throws {
+        let accounts = try await paired()
+        let id = try #require(device)
+        web.pairingAnswer = WebAnswer(status: 503, body: [])
+        try await accounts.logOut("cabin")
+        await allTurns()
+        let end = try #require(try state.ends.first)
+        web.pairingAnswer = try answer(word, to: end, id)
+        _ = await accounts.update([], token: Self.token, alertsAreShown: true)
+        await allTurns()
+        #expect(try state.ends == [end] && server.users == ["cabin"])
+        web.pairingAnswer = nil
+        // In another process, too.
+        let later = self.accounts()
+        _ = await later.update([], token: Self.token, alertsAreShown: true)
+        await eventually { (try? state.ends.isEmpty) == true }
+        #expect(try state.ends == [] && server.users == [])
+        withExtendedLifetime(later) {}
+    }
+
+    private func answer(_ word: Word, to end: EnrolmentState.End, _ id: String) throws -> WebAnswer {
+        func signed(
+            _ verdict: RegistrationReply.Verdict, _ asked: ContiguousArray<UInt8>? = nil, by key: ProviderKey? = nil
+        ) -> WebAnswer {
+            let reply = RegistrationReply(verdict, provider: server.key.publicKey)
+            let signer = EnvelopeSigner(key ?? server.key)
+            return WebAnswer(
+                status: 200,
+                body: SignedReply.body(reply, to: asked ?? end.record.bytes, by: signer, for: TestPhone.topic))
+        }
+        return switch word {
+        case .nothing: WebAnswer(status: 200, body: [])
+        case .page: ModelRelay.answer(200, "<html>")
+        case .plain: WebAnswer(status: 200, body: RegistrationReply(.ended(id)).json)
+        case .stranger: signed(.ended(id), by: ProviderKey())
+        case .anotherDevice: signed(.ended("another"))
+        case .anotherEnd: signed(.ended(id), [1, 2, 3])
+        case .stale: signed(.refused(.staleRecord))
+        case .acknowledgement: signed(.acknowledged(try #require(server.record("cabin")?.publicKey)))
+        case .redirect: WebAnswer(status: 302, body: signed(.ended(id)).body)
+        }
+    }
+
+    @Test(arguments: [RegistrationReply.Refusal.unknownDevice, .badRecordSignature])
+    func anEndThatTheProviderCanNeverTakeGoes(_ refusal: RegistrationReply.Refusal) async throws {
+        let accounts = try await paired()
+        var record = try #require(server.record("cabin"))
+        let id = try #require(record.deviceID)
+        if refusal == .unknownDevice {
+            server.with { $0.remove(id) }
+        } else {
+            (record.updateKey, record.sequence) = (SigningKey().publicKey, 1)
+            let stranger = record
+            _ = server.with { $0.pair(stranger, of: "cabin") }
+        }
+        try await accounts.logOut("cabin")
+        await eventually { (try? state.ends.isEmpty) == true }
+        #expect(try state.ends == [] && web.posts.last == "end")
+        #expect(server.users == (refusal == .unknownDevice ? [] : ["cabin"]))
+    }
+
+    /// The account is there again before the end has arrived: each has its device.
+    @Test func anEndIsPostedAfterTheAccountHasComeBack() async throws {
+        let accounts = try await paired()
+        let first = try #require(device)
+        web.pairingAnswer = WebAnswer(status: 503, body: [])
+        try await accounts.logOut("cabin")
+        await allTurns()
+        web.pairingAnswer = nil
+        _ = try await paired()
+        await eventually { server.with { $0.devices.count } == 1 }
+        #expect(server.with { $0.devices.map(\.id) } != [first] && server.users == ["cabin"])
+        #expect(try state.ends == [])
+    }
+
+    private struct Unexpected: Error {}
+}
