@@ -285,8 +285,9 @@ def test_a_phone_pairs_and_shows_what_both_servers_send(world):
     assert not any(world.token in body for _, _, body in home.servers.posts)
     with open(home.phone.state, encoding="utf-8") as file:
         assert world.token not in file.read()
-    # Two posts for each code, and nothing since.
-    assert [(store, what) for store, what, _ in home.servers.posts] == [("home", "pair")] * 2 + [("garden", "pair")] * 2
+    # The pairing, a hello and the record with the grant for each code, and nothing since.
+    posts = [(store, next(iter(json.loads(body)))) for store, _, body in home.servers.posts]
+    assert posts == [(store, what) for store in ("home", "garden") for what in ("pairing", "hello", "record")], posts
     assert home.phone.tell(update=["home", "garden"]) == {"home": "nothing", "garden": "nothing"}
     home.phone.end()
 
