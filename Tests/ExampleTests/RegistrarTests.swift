@@ -24,17 +24,16 @@ import Testing
 
     private func post(
         _ key: DeviceKey, device: String = "5d0f", generation: UInt64 = 1, sequence: UInt64 = 1,
-        pin: ProviderPublicKey? = nil, over channel: SignedRecord.Channel = .session
+        pin: ProviderPublicKey? = nil, in session: Bool = true
     ) -> Data {
-        var record = DeviceRegistration(
+        let record = DeviceRegistration(
             deviceID: device, publicKey: key.publicKey, topic: topic, generation: generation, createdAt: now,
             pinnedProvider: pin ?? provider)
-        (record.updateKey, record.sequence, record.nonce) = (updateKey.publicKey, sequence, RecordNonce())
-        return Data(SignedRecord(record, by: updateKey, over: channel, for: topic).body)
+        return Data(SignedRecord(record, sequence: sequence, by: updateKey, in: session, for: topic).body)
     }
 
     private func end(_ device: String = "5d0f", by key: SigningKey) -> Data {
-        Data(SignedRecord(DeviceEnd(of: device, at: provider), by: key, for: topic).body)
+        Data(SignedRecord(endOf: device, at: provider, by: key, for: topic).body)
     }
 
     private func reply(_ body: Data, from user: String) throws -> RegistrationReply {
@@ -68,7 +67,7 @@ import Testing
     @Test func withoutASessionOnlyThePhoneItselfChangesItsDevice() throws {
         let (key, next) = (DeviceKey(), DeviceKey())
         _ = try reply(post(key), from: "alice")
-        let update = post(next, generation: 2, sequence: 2, over: .open)
+        let update = post(next, generation: 2, sequence: 2, in: false)
         #expect(try registrar.accept(update, from: nil, at: now) != nil)
         #expect(try registrar.store.device(id: "5d0f")?.publicKey == next.publicKey)
         for (body, count) in [

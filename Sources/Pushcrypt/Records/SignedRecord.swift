@@ -33,6 +33,29 @@ public struct SignedRecord: Hashable, Sendable {
         self.init(.registration(registration), registration.json, key, channel, topic)
     }
 
+    /// Signs a registration as a phone does, for tests of a server.
+    ///
+    /// - Parameters:
+    ///   - registration: The record; it has a device id.
+    ///   - sequence: Its place among the records of the device, 1 to 2^53 − 2.
+    ///   - key: The device's update key.
+    ///   - session: Whether it is for the session of its user.
+    ///   - topic: The app.
+    public init(
+        _ registration: DeviceRegistration, sequence: UInt64, by key: SigningKey, in session: Bool = true,
+        for topic: Topic
+    ) {
+        precondition(registration.deviceID != nil, "a signed record names its device")
+        var registration = registration
+        (registration.updateKey, registration.sequence, registration.nonce) = (key.publicKey, sequence, RecordNonce())
+        self.init(registration, by: key, over: session ? .session : .open, for: topic)
+    }
+
+    /// Signs the end of a device as a phone does, for tests of a server.
+    public init(endOf device: String, at provider: ProviderPublicKey, by key: SigningKey, for topic: Topic) {
+        self.init(DeviceEnd(of: device, at: provider), by: key, for: topic)
+    }
+
     /// Signs the end of a device.
     package init(_ end: DeviceEnd, by key: SigningKey, for topic: Topic) {
         self.init(.end(end), end.json, key, .open, topic)
