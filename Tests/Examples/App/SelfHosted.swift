@@ -4,7 +4,7 @@ import UserNotifications
 
 /// No server has accounts: nothing comes this way.
 nonisolated struct NoChannel: RegistrationChannel {
-    func send(_ request: RegistrationRequest) async throws -> Data { throw URLError(.unsupportedURL) }
+    func send(_ request: RegistrationRequest) async throws -> Data { throw CancellationError() }
 }
 
 nonisolated enum Servers {
