@@ -122,7 +122,8 @@ export async function openGrant(raws, origin, grant) {
     if (!found) throw new RelayError(410, "grant-unknown-key");
     if (!plain) throw wrong;
     const text = new Uint8Array(plain), view = new DataView(plain), topicEnd = 51 + text[50], end = topicEnd + 1 + text[topicEnd];
-    if (end > PLAINTEXT || text.subarray(end).some((byte) => byte !== 0)) throw wrong;
+    const isKnown = text[0] >= 1 && text[0] <= ENVIRONMENTS.length && text[1] >= 1 && text[1] < 1 << KINDS.length;
+    if (!isKnown || end > PLAINTEXT || text.subarray(end).some((byte) => byte !== 0)) throw wrong;
     return {
         id: hex(id), relayKey: found, environment: ENVIRONMENTS[text[0] - 1], kinds: KINDS.filter((_, bit) => (text[1] >> bit) & 1),
         issued: Number(view.getBigUint64(2)), expires: Number(view.getBigUint64(10)), pushKey: encode(text.subarray(18, 50)),

@@ -140,9 +140,9 @@ test("grants and signatures are those of relay.json", async () => {
     const hex = (digits) => new Uint8Array(Buffer.from(digits, "hex"));
     for (const { name, relayKey, origin, random, grant, ...content } of vectors.grants) assert.equal((await sealGrant(hex(relayKey), origin, content, hex(random))).grant, grant, name);
     for (const { name, relayKeys, origin, grant, code } of vectors.refusedGrants) await assert.rejects(openGrant(relayKeys.map(hex), origin, grant), { code }, name);
-    for (const { name, origin, now, headers, body, code } of vectors.refusedRequests) {
+    for (const { name, origin, path, now, headers, body, code } of vectors.refusedRequests) {
         const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-        await assert.rejects(verifyRelayRequest(origin, "/v1/push", (name) => given.get(name) ?? null, Buffer.from(body), now), { code }, name);
+        await assert.rejects(verifyRelayRequest(origin, path, (name) => given.get(name) ?? null, Buffer.from(body), now), { code }, name);
     }
     for (const { name, message, code } of vectors.messages) assert.equal(isMessage(parseObject(Buffer.from(message))), code === undefined, name);
     for (const { name, pushKey, collapseID: collapse_id, apns } of vectors.collapse) assert.equal(await collapseID(pushKey, { collapse_id }), apns, name);

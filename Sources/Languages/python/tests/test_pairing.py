@@ -18,7 +18,7 @@ from pushcrypt import (
 )
 from pushcrypt._envelope import encode, lp16
 from pushcrypt._identity import Identity
-from pushcrypt.pairing import Pairing, is_url, pairing_id, seal_reply, signed_reply
+from pushcrypt.pairing import Pairing, is_url, pairing_id, seal_reply, _signed_reply
 from pushcrypt.testing import DeviceKey
 from vectors import base64url, cases
 
@@ -107,7 +107,7 @@ def test_pairings(case: dict[str, Any]) -> None:
     assert (pairing.code, pairing.id, pairing.to_json()) == (case["code"], case["id"], stored(case))
     assert code.request(case["record"], bytes.fromhex(case["salt"])) == case["post"] == post(base64url(case["request"]))
     assert pairing_id(case["post"]) == pairing_id(case["post"].encode()) == pairing.id
-    signed = signed_reply(Identity(key, case["topic"]), case["topic"], case["record"].encode(), case["replyRecord"].encode())
+    signed = _signed_reply(Identity(key, case["topic"]), case["topic"], case["record"].encode(), case["replyRecord"].encode())
     assert signed == case["signedReply"]
     assert seal_reply(bytes.fromhex(case["secret"]), pairing._scene, base64url(case["request"]), signed.encode()) == case["reply"]
     given, request = json.loads(case["replyRecord"]), pairing.open(case["post"], key, at=TIME)
