@@ -189,7 +189,7 @@ extension StoreTransaction {
             if let removed = known.removed {
                 // A record kept from before says nothing about today, and a registration without a time may be such a
                 // record.
-                guard let time = updatedAt ?? registration.createdAt else { return .stale }
+                guard !removed.isEnd, let time = updatedAt ?? registration.createdAt else { return .stale }
                 try time.checkUnit("the creation time of the device's key")
                 guard min(time, now) > removed.removedAt.plausible(at: now) else {
                     try raise(known, to: registration.sequence)
@@ -250,7 +250,8 @@ extension StoreTransaction {
         let time = min(removal.removedAt, now)
         let known = replace ? try knownIfSound(removal.id) : try known(removal.id)
         if !replace {
-            if let device = known.device, device.updatedAt.plausible(at: now) > time {
+            // An end outranks what the device has said elsewhere. [D-45]
+            if let device = known.device, device.updatedAt.plausible(at: now) > time, !removal.isEnd {
                 try raise(known, to: removal.signing.sequence)
                 return .stale
             }

@@ -68,6 +68,9 @@ package struct RemovedDevice: Hashable, Sendable {
         self.isLost = isLost
     }
 
+    /// Whether the device has ended itself, for good.
+    var isEnd: Bool { signing.sequence == DeviceEnd.sequence }
+
     /// Returns the removal with another sequence.
     func raised(to sequence: UInt64) -> RemovedDevice {
         var removal = self
@@ -120,8 +123,7 @@ extension RemovedDevice {
 struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable(
         "removed_devices", key: "id", "removed", "reason", "user", "topic", "generation", "suite", "key_id",
-        "update_key",
-        "sequence", "lost")
+        "update_key", "sequence", "lost")
     static let put = table.put
 
     let record: RemovedDevice

@@ -147,12 +147,14 @@ extension StoreTransaction {
                 .topicMismatch, "device '\(id)' is stored for \(oldTopic), not for \(topic)")
         }
         guard let old = known.device else {
+            // Of a device that has ended only the operator can bring the id back, and then nothing of it holds. [D-45]
             try claimKey(registration.publicKey, for: id, of: user, at: now)
             try insert(
                 DeviceRow(
                     DeviceRecord(
                         registration, epoch: try reportedEpoch(registration), id: id, user: user,
-                        topic: registration.topic, updatedAt: now, signing: known.signing)))
+                        topic: registration.topic, updatedAt: now,
+                        signing: known.removed?.isEnd == true ? RemovedDevice.Signing() : known.signing)))
             // Last: a registration that is refused leaves everything as it was.
             if known.removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
             return .added

@@ -17,9 +17,6 @@ struct KnownDevice {
         signing = removed?.signing ?? RemovedDevice.Signing()
     }
 
-    /// Whether the provider holds the device, or has lost it.
-    var isKnown: Bool { device != nil || removed != nil }
-
     /// Whether a record without a session may change the device.
     var acceptsOpenRecords: Bool { device != nil || removed?.isLost ?? false }
 

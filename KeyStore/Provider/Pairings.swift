@@ -124,11 +124,14 @@ extension StoreTransaction {
         guard known.device == nil else {
             throw KeyStoreError(.userMismatch, "device '\(id)' is stored already, and the code replaces no device")
         }
+        // A code for nobody does not bring back a user's device. [D-15]
+        guard row.user != nil || known.user == nil else {
+            throw KeyStoreError(.userMismatch, "device '\(id)' belonged to a user, and the code is for nobody")
+        }
         // Or nothing that the device sends later would count. [D-44]
         guard let sequence = registration.sequence, sequence > known.signing.sequence else {
             throw .staleRecord(id, after: known.signing.sequence)
         }
-        // A removed device keeps its user: a code for nobody brings back no other key of it. [D-15]
         return try register(
             registration, id: id, known: known, owner: row.user.map(DeviceOwner.user) ?? .nobody, at: now, isLive: true)
     }

@@ -53,8 +53,8 @@ extension SQLiteKeyStore {
     ///   - session: Whose session sent it; nil without one. A reply in a session is not signed: it needs the session's channel.
     ///   - now: The present time.
     /// - Returns: The answer; nil if no open code belongs to a request to pair: status 404.
-    /// - Throws: `KeyError` for a post that breaks a rule of form: status 400. `KeyStoreError` if the store cannot be used now:
-    ///   status 503, and the phone posts again.
+    /// - Throws: `KeyError` for a post that breaks a rule of form: status 404. `KeyStoreError` if the store cannot be used now,
+    ///   `unknownName` if it has no provider key to answer a hello with: status 503, and the phone posts again.
     public func accept(
         _ post: ContiguousArray<UInt8>, session: DeviceOwner? = nil, at now: Timestamp
     ) throws -> PostAnswer? {
@@ -62,12 +62,9 @@ extension SQLiteKeyStore {
             PhonePost(json: post, over: session == nil ? .open : .session), session: session, ReplyTerms(), at: now)
     }
 
-    /// The sequence above which the next record of a device has to be; nil for an unknown device.
-    package func sequence(of id: String) throws(KeyStoreError) -> UInt64? {
-        try readOnce { (store) throws(KeyStoreError) in
-            let known = try store.known(id)
-            return known.isKnown ? known.signing.sequence : nil
-        }
+    /// The sequence above which the next record of a device has to be.
+    package func sequence(of id: String) throws(KeyStoreError) -> UInt64 {
+        try readOnce { (store) throws(KeyStoreError) in try store.known(id).signing.sequence }
     }
 
     /// Takes a post that was read.
@@ -82,15 +79,16 @@ extension SQLiteKeyStore {
         }
     }
 
-    private func answer(hello nonce: RecordNonce, _ terms: ReplyTerms) throws(KeyStoreError) -> PostAnswer? {
+    private func answer(hello nonce: RecordNonce, _ terms: ReplyTerms) throws(KeyStoreError) -> PostAnswer {
         try read { (store) throws(KeyStoreError) in
             guard let provider = try store.provider(for: terms.topic, pinned: nil),
                 let topic = terms.topic ?? provider.topic
-            else { return nil }
-            let reply = RegistrationReply(.hello(nonce.description))
+            else {
+                throw KeyStoreError(.unknownName, "the store has no provider key for an app, to sign the reply with")
+            }
             let signer = try store.signer(of: provider, for: topic)
-            return PostAnswer(
-                SignedReply.body(reply, to: ContiguousArray(nonce.description.utf8), by: signer, for: topic), .hello)
+            let (reply, asked) = (RegistrationReply(.hello(nonce.description)), ContiguousArray(nonce.description.utf8))
+            return PostAnswer(SignedReply.body(reply, to: asked, by: signer, for: topic), .hello)
         }
     }
 
@@ -114,20 +112,14 @@ extension SQLiteKeyStore {
             }
         }
         // Somebody who knows no key must not keep others from writing.
-        let refused = try read { (store) throws(KeyStoreError) in
-            if session == nil, record.provider == nil {
-                let context = try store.context(of: record, try store.known(record.device), terms)
-                return try store.reply(to: record, .refused(.malformedRecord, nil), session: nil, context, terms)
-            }
-            return try answer(store, isReading: true)
-        }
+        let refused = try read { (store) throws(KeyStoreError) in try answer(store, isReading: true) }
         if let refused { return refused }
         return try write { (store) throws(KeyStoreError) in try answer(store, isReading: false) }
     }
 }
 
 extension KnownDevice {
-    /// Checks who may post this record, and that it is the device's latest. [D-15] [D-37] [D-38] [D-39]
+    /// Checks who may post this record, and that it is the device's latest. [D-15] [D-42] to [D-44]
     ///
     /// - Returns: Whether it is signed under the held update key.
     func check(
@@ -159,7 +151,7 @@ extension KnownDevice {
 extension KeyStoreError {
     static func staleRecord(_ id: String, after sequence: UInt64) -> KeyStoreError {
         KeyStoreError(
-            .staleRecord, "the record of device '\(id)' is older than the last one, whose sequence is \(sequence)")
+            .staleRecord, "the record of device '\(id)' is not later than the last one, whose sequence is \(sequence)")
     }
 
     static func badRecordSignature(_ id: String) -> KeyStoreError {
@@ -198,11 +190,12 @@ extension StoreTransaction {
         }
     }
 
-    /// Returns the answer to a record, signed unless a session brings it.
+    /// Returns the answer to a record, signed unless a session brings it. Of an app for which the store has no provider key nobody
+    /// can sign, and the phone ignores it.
     fileprivate func reply(
         to record: SignedRecord, _ event: PostAnswer.Event, sequence: UInt64? = nil, session: DeviceOwner?,
         _ context: Topic?, _ terms: ReplyTerms
-    ) throws(KeyStoreError) -> PostAnswer? {
+    ) throws(KeyStoreError) -> PostAnswer {
         let provider = try provider(for: context, pinned: record.provider)
         var foreign: [RegistrationReply.ForeignMember] = []
         let verdict: RegistrationReply.Verdict

@@ -85,7 +85,8 @@ import Testing
             ("https://Push.Example.com:443/", "https://push.example.com"), ("http://127.0.0.1:80", "http://127.0.0.1"),
             ("https://push.example.com:08443", "https://push.example.com:8443"), ("https://push.example.com/v1", nil),
             ("https://push.example.com//", nil), ("http://push.example.com", nil), ("https://a@push.example.com", nil),
-            ("https://push.example.com?x", nil), ("https://push.example.com/?x", nil), ("push.example.com", nil),
+            ("http://relay.lan", nil), ("http://100.64.0.1", nil), ("https://push.example.com?x", nil),
+            ("https://push.example.com/?x", nil), ("push.example.com", nil),
             ("", nil),
         ] as [(String, String?)])
     func anOriginIsSignedAsBrowsersWriteIt(_ text: String, _ origin: String?) {

@@ -50,18 +50,32 @@ package struct WebAddress: Hashable, Sendable {
     /// Whether it is `https`, or the host is this machine or an address of a private network.
     package var isProtected: Bool { isSecure || isPrivate }
 
-    /// The ends of names that are used in homes. They may lead to a stranger elsewhere, so a phone says hello first. [P-11]
+    /// Whether it is protected, or the host is a name or an address of a home. In another network that may be a stranger's, so a
+    /// phone says hello first. [P-2] [P-11]
+    package var isOfServer: Bool {
+        isProtected || host == "fritz.box" || Self.homes.contains(where: isBelow)
+            || ipv4.map { $0[0] == 100 && (64...127).contains($0[1]) } ?? false
+    }
+
+    /// The ends of names that are used in homes.
     private static let homes = [".local", ".home.arpa", ".internal", ".lan", ".ts.net", ".fritz.box"]
 
     private func isBelow(_ home: String) -> Bool {
         host.hasSuffix(home) && host.dropLast(home.count).last.map { $0 != "." } ?? false
     }
 
-    /// Whether the host is a private, link-local or loopback address, `localhost`, or a name of a home. Any other name may lead
-    /// anywhere.
+    /// Whether the host is a private, link-local or loopback address, or `localhost`. A name may lead anywhere.
     private var isPrivate: Bool {
-        if ["localhost", "fritz.box"].contains(host) || Self.homes.contains(where: isBelow) { return true }
+        if host == "localhost" { return true }
         if let address = IPv6Address(host[...]) { return address.isPrivate }
+        return switch ipv4.map({ ($0[0], $0[1]) }) {
+        case (10, _)?, (127, _)?, (192, 168)?, (169, 254)?, (172, 16...31)?: true
+        default: false
+        }
+    }
+
+    /// The four bytes of an IPv4 address.
+    private var ipv4: [UInt8]? {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in
             // Other spellings of a number are names here, whatever a resolver makes of them.
@@ -69,11 +83,7 @@ package struct WebAddress: Hashable, Sendable {
                 && (part.utf8.count == 1 || part.first != "0")
                 ? UInt8(part) : nil
         }
-        guard parts.count == 4, bytes.count == 4 else { return false }
-        switch (bytes[0], bytes[1]) {
-        case (10, _), (127, _), (192, 168), (169, 254), (172, 16...31), (100, 64...127): return true
-        default: return false
-        }
+        return parts.count == 4 && bytes.count == 4 ? bytes : nil
     }
 }
 

@@ -127,7 +127,7 @@ public struct PairingCode: Sendable {
                 .malformedCode,
                 "the address is not an https address of at most \(longestURL) bytes without user and fragment")
         }
-        guard address.isProtected else {
+        guard address.isOfServer else {
             throw PairingError(
                 .malformedCode, "the address is http, and not one of a private network: use https")
         }

@@ -41,18 +41,19 @@ package enum PhonePost: Sendable {
         .malformedRecord,
         "a phone's post has exactly one of record (with its signature), pairing, answer and hello, each in its form")
 
-    /// The body of a post that is not a record.
+    /// The body.
     package var body: ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            switch self {
-            case .record: break
-            case .pairing(let bytes): json.string(Base64URL.string(bytes.span), for: "pairing")
-            case .answer(let text): json.string(text, for: "answer")
-            case .hello(let nonce): json.string(nonce.description, for: "hello")
-            }
+        switch self {
+        case .record(let record): record.body
+        case .pairing(let bytes): Self.json("pairing", Base64URL.string(bytes.span))
+        case .answer(let text): Self.json("answer", text)
+        case .hello(let nonce): Self.json("hello", nonce.description)
         }
-        if case .record(let record) = self { return record.body }
+    }
+
+    private static func json(_ name: String, _ text: String) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { $0.string(text, for: name) }
         return json.bytes
     }
 }

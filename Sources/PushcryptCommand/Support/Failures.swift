@@ -38,7 +38,7 @@ extension CommandFailure {
         "too-many-pins": ["pushcrypt provider unpin ends the trust in another key"],
         "topic-mismatch": ["--replace changes the app"],
         "unknown-device": ["pushcrypt device list shows them, device add registers one"],
-        "user-mismatch": ["if the device has changed hands, --replace gives it to the other user"],
+        "user-mismatch": ["--replace gives the device to the user that you name"],
         "unknown-name": [
             "pushcrypt key new provider creates a provider's key, key new device a phone's; is this the right --store?"
         ],

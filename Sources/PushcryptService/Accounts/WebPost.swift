@@ -36,7 +36,7 @@ struct URLSessionPoster: WebPosting {
 
     func post(_ request: WebRequest) async throws -> WebAnswer {
         // What Foundation reads as another host than the library was not agreed to.
-        guard let address = WebAddress(request.url), address.isProtected, let url = URL(string: request.url),
+        guard let address = WebAddress(request.url), address.isOfServer, let url = URL(string: request.url),
             url.host?.lowercased().trimmingCharacters(in: ["[", "]"]) == address.host
         else { throw Failure(description: "the address cannot be used") }
         var post = URLRequest(url: url)

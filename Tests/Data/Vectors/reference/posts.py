@@ -160,6 +160,8 @@ class Store:
     def stored(self, device: str, record: Record, user: str | None, now: int) -> tuple["Store", str]:
         """D-17, D-35."""
         row = self.devices.get(device)
+        if row and row.removed == "ended":
+            row = replace(row, update_key=None, sequence=0)
         present = row if row and row.removed is None else None
         others = tuple(map(str, (record.suites, record.created, record.provider, record.app_version)))
         after = Device(
