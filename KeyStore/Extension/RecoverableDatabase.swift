@@ -171,7 +171,7 @@ final class RecoverableDatabase {
         }
     }
 
-    /// Creates the file, replacing a damaged one, if any. [O-8.7]
+    /// Creates the file, replacing a damaged one, if any. [O-8.10]
     func recreate(replacing damaged: FileIdentity?, at now: Timestamp) throws(KeyStoreError) {
         let directory = try directory()
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in

@@ -206,7 +206,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Accepts another store's record, unless this store's is later. [D-7] and [D-23] hold between stores too: an old
+    /// Accepts another store's record, unless this store's is later. [D-27] and [D-29] hold between stores too: an old
     /// record that was repeated at the other one has a late time.
     private func merge(
         _ registration: DeviceRegistration, _ epoch: UInt32?, id: String, known: KnownDevice, owner: DeviceOwner,
@@ -250,7 +250,7 @@ extension StoreTransaction {
         let time = min(removal.removedAt, now)
         let known = replace ? try knownIfSound(removal.id) : try known(removal.id)
         if !replace {
-            // An end outranks what the device has said elsewhere. [D-45]
+            // An end outranks what the device has said elsewhere. [D-26]
             if let device = known.device, device.updatedAt.plausible(at: now) > time, !removal.isEnd {
                 try raise(known, to: removal.signing.sequence)
                 return .stale
@@ -265,7 +265,7 @@ extension StoreTransaction {
         return .removed
     }
 
-    /// Keeps the higher sequence: a record that the other store has taken is no news here. [D-48]
+    /// Keeps the higher sequence: a record that the other store has taken is no news here. [D-40]
     private func raise(_ known: KnownDevice, to sequence: UInt64?) throws(KeyStoreError) {
         guard let sequence, sequence > known.signing.sequence else { return }
         if var device = known.device {

@@ -54,7 +54,7 @@ extension DeviceRecord {
         pinnedProvider = registration.pinnedProvider
         self.epoch = epoch
         suites = registration.suites
-        // What a registration lacks stays: a phone may register before APNs has given it a token. [D-35]
+        // What a registration lacks stays: a phone may register before APNs has given it a token. [D-33]
         appVersion = registration.appVersion ?? old?.appVersion
         token = registration.token ?? old?.token
         environment = registration.environment ?? (registration.token == nil ? old?.environment : nil)

@@ -147,7 +147,7 @@ extension StoreTransaction {
                 .topicMismatch, "device '\(id)' is stored for \(oldTopic), not for \(topic)")
         }
         guard let old = known.device else {
-            // Of a device that has ended only the operator can bring the id back, and then nothing of it holds. [D-45]
+            // Of a device that has ended only the operator can bring the id back, and then nothing of it holds. [D-26]
             try claimKey(registration.publicKey, for: id, of: user, at: now)
             try insert(
                 DeviceRow(
@@ -176,7 +176,7 @@ extension StoreTransaction {
     }
 
     /// A key that cannot be sealed to is not stored. One that another server of the provider has stored stays: a phone
-    /// that is told otherwise retires the key that its pushes are sealed to. [D-24]
+    /// that is told otherwise retires the key that its pushes are sealed to. [D-30]
     private func checkCanSeal(to key: DevicePublicKey, after old: DeviceRecord?) throws(KeyStoreError) {
         guard key.suite.isSupported || key == old?.publicKey else { throw .unsupportedSuite }
     }
@@ -184,7 +184,7 @@ extension StoreTransaction {
     /// Removes the other devices that hold this key; changes nothing if it throws.
     ///
     /// The phone with a device's key can read its messages, so a key is taken only from a device of the same user.
-    /// [D-17]
+    /// [D-32]
     private func claimKey(
         _ key: DevicePublicKey, for id: String, of user: String?, at now: Timestamp
     ) throws(KeyStoreError) {

@@ -40,7 +40,7 @@ struct KnownDevice {
     }
 
     /// Refuses a user whose device it is not, and another key of a user's device without that user: either session could
-    /// take the device over. [D-15]
+    /// take the device over. [D-22]
     func checkUser(_ session: DeviceOwner, of key: DevicePublicKey, id: String) throws(KeyStoreError) {
         guard user != nil || lastKey != nil else { return }
         switch (session, user) {
@@ -58,7 +58,7 @@ struct KnownDevice {
     private var belongs: String { device == nil ? "belonged, before it was removed," : "belongs" }
 
     /// A phone that makes a key a day for three years stays below it; someone who could register the largest
-    /// generation would lock the phone out. [D-18]
+    /// generation would lock the phone out. [D-28]
     private static let maximumGenerationStep: UInt64 = 1024
 
     func checkGeneration(of registration: DeviceRegistration, id: String) throws(KeyStoreError) {
@@ -86,7 +86,7 @@ struct KnownDevice {
         }
     }
 
-    /// A device that has changed over to suite 2 never goes back. [D-23]
+    /// A device that has changed over to suite 2 never goes back. [D-29]
     func checkSuite(of key: DevicePublicKey, id: String) throws(KeyStoreError) {
         guard let suite, key.suite < suite else { return }
         throw KeyStoreError(

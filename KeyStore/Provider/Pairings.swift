@@ -124,11 +124,11 @@ extension StoreTransaction {
         guard known.device == nil else {
             throw KeyStoreError(.userMismatch, "device '\(id)' is stored already, and the code replaces no device")
         }
-        // A code for nobody does not bring back a user's device. [D-15]
+        // A code for nobody does not bring back a user's device. [D-22]
         guard row.user != nil || known.user == nil else {
             throw KeyStoreError(.userMismatch, "device '\(id)' belonged to a user, and the code is for nobody")
         }
-        // Or nothing that the device sends later would count. [D-44]
+        // Or nothing that the device sends later would count. [D-25]
         guard let sequence = registration.sequence, sequence > known.signing.sequence else {
             throw .staleRecord(id, after: known.signing.sequence)
         }

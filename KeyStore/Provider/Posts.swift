@@ -119,7 +119,7 @@ extension SQLiteKeyStore {
 }
 
 extension KnownDevice {
-    /// Checks who may post this record, and that it is the device's latest. [D-15] [D-42] to [D-44]
+    /// Checks who may post this record, and that it is the device's latest. [D-22] to [D-25]
     ///
     /// - Returns: Whether it is signed under the held update key.
     func check(

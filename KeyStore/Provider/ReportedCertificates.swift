@@ -19,7 +19,7 @@ extension StoreTransaction {
     /// names none, is this store's and has signed it.
     ///
     /// One that this store never issued shows that it is an old copy, or that the provider key was stolen, and is
-    /// remembered as long as phones may believe it. (D-33)
+    /// remembered as long as phones may believe it. (D-36)
     ///
     /// - Parameter epoch: What another store has exported, which has verified it.
     func reportedEpoch(

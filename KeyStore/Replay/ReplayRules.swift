@@ -142,10 +142,10 @@ protocol ReplayStorage {
 package enum ReplayRules {
     /// The number of messages remembered per provider and account.
     package static let maximumRows = 4096
-    /// How far before now the floor of a first guard is: on a phone whose clock is ahead, messages still count as new. [O-8.7]
+    /// How far before now the floor of a first guard is: on a phone whose clock is ahead, messages still count as new. [O-8.10]
     package static let firstFloorAge = Freshness.clockTolerance
     /// How far before now the floor is of a guard that replaces a damaged one: the present message still counts as new, and
-    /// those of a day do not ring again. [O-8.7]
+    /// those of a day do not ring again. [O-8.10]
     static let recreatedFloorAge = Interval.minutes(10)
 
     /// What taking a message finds.
@@ -197,7 +197,7 @@ package enum ReplayRules {
         if floor != .none, floor.epoch < message.trustFloor { try storage.setFloor(.none, of: message) }
     }
 
-    /// Returns whether a floor rose while a clock was ahead: it would make every message a duplicate. [O-8.7]
+    /// Returns whether a floor rose while a clock was ahead: it would make every message a duplicate. [O-8.10]
     static func isAhead(_ floor: Timestamp, at now: Timestamp) -> Bool {
         floor > now.adding(Freshness.clockTolerance)
     }

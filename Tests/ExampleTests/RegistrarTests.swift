@@ -55,7 +55,7 @@ import Testing
         #expect(try registrar.store.deviceCount() == 1)
     }
 
-    /// So that a phone that is refused learns of a theft too. [D-26]
+    /// So that a phone that is refused learns of a theft too. [D-37]
     @Test func everyReplyBringsTheCertificate() throws {
         let store = registrar.store
         let certificate = try #require(

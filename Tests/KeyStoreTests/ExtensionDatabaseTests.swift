@@ -124,7 +124,7 @@ struct ExtensionDatabaseTests {
     }
 
     /// The guard of a file that another kind of row has created: what was sent a day before counts as shown.
-    /// [O-8.7]
+    /// [O-8.10]
     @Test(arguments: Kind.allCases)
     func whoeverMakesTheFileSetsTheGuardsFloor(_ kind: Kind) throws {
         let scratch = try directory()

@@ -5,7 +5,7 @@ import VectorKit
 @testable import PushcryptKeyStore
 
 /// `Tests/Data/Vectors/kit/posts`: what phones post to a provider, one after another, and what it has then.
-/// (`Docs/FormatRecords.md`, D-15, D-37 to D-48)
+/// (`Docs/FormatRecords.md`, D-14 to D-40)
 @Suite struct KitPostTests {
     @Test func whatPhonesPostIsTakenOrNot() throws {
         let supported = CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " ")

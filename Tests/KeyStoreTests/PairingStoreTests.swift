@@ -108,7 +108,7 @@ struct PairingStoreTests {
         #expect(try ask(phone(other, registration("phone2")), at: start.subtracting(.minutes(11))) == nil)
     }
 
-    /// A removed device is its user's: a code for nobody does not bring it back. [D-15]
+    /// A removed device is its user's: a code for nobody does not bring it back. [D-22]
     @Test func aCodeForNobodyMakesNobodyAFormerUser() throws {
         let first = try registration()
         _ = try ask(phone(code(user: "alice"), first))

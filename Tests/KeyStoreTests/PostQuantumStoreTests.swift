@@ -11,7 +11,7 @@ private func plainKey(_ byte: UInt8 = 9) throws -> DevicePublicKey {
     return try DevicePublicKey(bytes: bytes.span)
 }
 
-/// A provider's devices with keys of suite 2. [D-23, D-24]
+/// A provider's devices with keys of suite 2. [D-29, D-30]
 struct PostQuantumStoreTests {
     private func registration(_ key: DevicePublicKey, _ generation: UInt64) -> DeviceRegistration {
         DeviceRegistration(publicKey: key, suites: [1, 2], generation: generation, createdAt: start)

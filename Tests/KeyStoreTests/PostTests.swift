@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// What phones post: who may change a device without a session, and that nobody else does.
-/// (`Docs/FormatRecords.md`, Posts; D-15, D-37 to D-48)
+/// (`Docs/FormatRecords.md`, Posts; D-14 to D-40)
 struct PostTests {
     private static let day: UInt64 = 86_400_000
     private let home: Home
@@ -75,7 +75,7 @@ struct PostTests {
         #expect(try store.post(phone.signed(11)) == "unchanged")
     }
 
-    /// [D-15]
+    /// [D-22]
     @Test func aSessionChangesOnlyDevicesOfItsUser() throws {
         try enrol(.nobody)
         for record in try [phone.signed(11, over: .session), phone.signed(11, over: .session, by: SigningKey())] {
@@ -116,7 +116,7 @@ struct PostTests {
 
     // MARK: The update key
 
-    /// [D-46]
+    /// [D-34]
     @Test func onlyASessionOrTheOperatorChangesTheUpdateKey() throws {
         try enrol()
         var other = phone
@@ -201,7 +201,7 @@ struct PostTests {
 
     enum Remover: CaseIterable { case apns, theOperator }
 
-    /// [D-42] [D-47]
+    /// [D-23] [D-39]
     @Test(arguments: Remover.allCases)
     func aRecordThatIsUnderWayUndoesNoRemoval(_ remover: Remover) throws {
         try enrol()
@@ -235,7 +235,7 @@ struct PostTests {
         #expect(try store.post(phone.signed(ahead + 1)) == "added")
     }
 
-    /// [D-45]
+    /// [D-26]
     @Test func anEndOutranksEverything() throws {
         try enrol()
         let largest = DeviceEnd.sequence - 1
@@ -289,7 +289,7 @@ struct PostTests {
             id: id, registration, owner: device.user.map(DeviceOwner.user) ?? .nobody, updatedAt: device.updatedAt)
     }
 
-    /// [D-48]
+    /// [D-40]
     @Test func anImportTakesTheHigherSequence() throws {
         try enrol()
         let other = try Home(.memory).store
@@ -364,7 +364,7 @@ struct PostTests {
         #expect(try reply(to: end.body, end.bytes, trust)?.verdict == .ended(phone.id))
     }
 
-    /// [D-49]
+    /// [D-44]
     @Test func aReplyOfAReplacedSigningKeyIsNotBelieved() throws {
         try enrol()
         try store.rotateSigningKey(at: start)

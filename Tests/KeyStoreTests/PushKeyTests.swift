@@ -56,7 +56,7 @@ struct PushKeyTests {
         #expect(try store.forgetGrants([EndedGrant(id: "phone", grant: "second")]) == 1)
         let after = try #require(try store.device(id: "phone"))
         #expect(after.grant == nil && after.updatedAt == before.updatedAt && after.publicKey == before.publicKey)
-        // A record without a grant brings none back. [D-35]
+        // A record without a grant brings none back. [D-33]
         registration.grant = nil
         try store.addDevice(registration, id: "phone", at: start + 2)
         #expect(try store.device(id: "phone")?.grant == nil)

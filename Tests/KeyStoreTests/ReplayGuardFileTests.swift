@@ -41,7 +41,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
     // MARK: Missing and damaged
 
     /// The floor of a remade guard lies ten minutes back, or a day if there was none: the message in hand is new, what is
-    /// older is not. [O-8.7]
+    /// older is not. [O-8.10]
     private func expectRemade(
         _ file: ReplayGuard, at now: Timestamp, afterDamage: Bool = true, _ location: SourceLocation = #_sourceLocation
     ) {

@@ -6,7 +6,7 @@ import VectorKit
 /// The random source is dead: it gives the same bytes every time, as on a cloned machine.
 ///
 /// Two messages that differ in anything still never share an ephemeral key, because everything that they hold goes into it.
-/// (`Docs/Format.md`, S-9)
+/// (`Docs/Format.md`, S-12)
 @Suite struct EnvelopeHedgeTests {
     @Test func twoThousandMessagesHaveTwoThousandSharesAndIDs() throws {
         let provider = try FormatFixture()

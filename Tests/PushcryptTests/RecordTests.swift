@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/FormatRecords.md`, D-1 to D-6, D-9, D-10, D-14, D-27 to D-32, D-37)
+/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/FormatRecords.md`, D-1 to D-14, D-20)
 @Suite struct RecordTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
     private static let provider = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"

@@ -1,7 +1,7 @@
 import Pushcrypt
 import Testing
 
-/// A provider's reply to a registration. (`Docs/FormatRecords.md`, D-11 to D-13, D-31, D-32)
+/// A provider's reply to a registration. (`Docs/FormatRecords.md`, D-12, D-13, D-19, D-41, D-42)
 @Suite struct RegistrationReplyTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
     private static let provider = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"

@@ -120,7 +120,7 @@ struct SignedVectors: Codable {
         }
     }
 
-    /// [D-49]
+    /// [D-44]
     @Test(.vectors("beliefs in signed replies"), arguments: try SignedVectors.file.get().beliefs)
     func aReplyIsBelievedIfAMessageOfItsSignerWouldOpen(_ one: SignedVectors.Belief) throws {
         let reply = SignedReply.open(

@@ -6,7 +6,7 @@ import VectorKit
 @testable import PushcryptReceiver
 
 /// `Tests/Data/Vectors/kit/records` and `kit/replies`: what a phone and its provider say of keys, and what each end does then.
-/// (`Docs/FormatRecords.md`, D-1 to D-24)
+/// (`Docs/FormatRecords.md`, D-1 to D-21)
 @Suite struct KitRecordTests {
     @Test(arguments: [false, true]) func aRecordIsTakenOrNot(amongOthers: Bool) throws {
         let supported = CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " ")

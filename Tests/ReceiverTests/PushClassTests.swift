@@ -3,7 +3,7 @@ import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
-/// A message opens only as what it was sealed for. [O-6.5]
+/// A message opens only as what it was sealed for. [O-6.2]
 @Suite struct PushClassTests {
     static let types: [(type: PushType, pushClass: PushClass)] = [
         (.alert, .alert), (.background, .background), (.voip, .call),

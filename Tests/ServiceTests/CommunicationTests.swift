@@ -260,7 +260,7 @@ import Waiting
         #expect(late.code == "withdrawn")
     }
 
-    /// A relay that changes the push type makes nothing ring, and silences nothing: the genuine push is new. [O-6.5]
+    /// A relay that changes the push type makes nothing ring, and silences nothing: the genuine push is new. [O-6.2]
     @Test(arguments: [PushType.alert, .background, .voip])
     func aPushOpensOnlyAsWhatItWasSealedFor(_ type: PushType) async throws {
         let pushes = AppPushes(configuration: phone.configuration)

@@ -13,7 +13,7 @@ type StoredDevice struct {
 	DeviceRecord
 	// User is "" if the provider knows none. It is never taken from a record.
 	User string
-	// IsRemoved says that the device was removed: key, generation and user are kept [D-34].
+	// IsRemoved says that the device was removed: key, generation and user are kept [D-38].
 	IsRemoved bool
 }
 
@@ -40,7 +40,7 @@ func (device *StoredDevice) UnmarshalJSON(data []byte) error {
 	return unmarshal(device, data, ParseStoredDevice)
 }
 
-// Removed returns what to store instead of a device that is removed now [D-34]. What the phone sent before, or says within a day, is older.
+// Removed returns what to store instead of a device that is removed now [D-38]. What the phone sent before, or says within a day, is older.
 func (device StoredDevice) Removed() *StoredDevice {
 	record := DeviceRecord{PublicKey: device.PublicKey, Device: device.Device, Generation: device.Generation, UpdateKey: device.UpdateKey}
 	record.Sequence = larger(device.Sequence, uint64(time.Now().Add(24*time.Hour).UnixMilli()))
@@ -55,7 +55,7 @@ type AcceptOptions struct {
 	Provider ProviderPublicKey
 	// OwnKeys are all provider keys you ever had, Provider among them or not.
 	OwnKeys []ProviderPublicKey
-	// Certificate is your current one, the zero value at epoch 0. It goes into the reply [D-26].
+	// Certificate is your current one, the zero value at epoch 0. It goes into the reply [D-37].
 	Certificate Certificate
 	// Issued are all certificates that you issued and that are not below the current floor. From epoch 1 on nil does not ask for StaleStore.
 	Issued []Certificate
@@ -75,14 +75,14 @@ type Accepted struct {
 	Reply *Reply
 	// RemovesElsewhere says that Elsewhere has lost its key: store Elsewhere.Removed().
 	RemovesElsewhere bool
-	// StaleStore is a certificate by your key that you did not issue [D-33]; otherwise the zero value. Your store is an older copy, or somebody
+	// StaleStore is a certificate by your key that you did not issue [D-36]; otherwise the zero value. Your store is an older copy, or somebody
 	// else has your provider key: tell your operator, and make it the Proven of the next Plan.
 	StaleStore Certificate
-	// Foreign has the members that name a key you never had [D-22]: the phone trusts somebody else. Tell your operator.
+	// Foreign has the members that name a key you never had [D-35]: the phone trusts somebody else. Tell your operator.
 	Foreign []string
 }
 
-// Accept decides about a record, by [D-7], [D-8], [D-15], [D-17], [D-18], [D-22] to [D-24], [D-33] and [D-34], and merges it with what you hold:
+// Accept decides about a record, by [D-22], [D-27] to [D-32] and [D-35] to [D-38], and merges it with what you hold:
 // nil, or what you stored under its id, also of a removed device. The user is the one whose session sent the record; "" for none. What the
 // record lacks stays as it was held. An error's code is the reason for RefusingReply. (user-mismatch, generation-rollback, generation-too-high,
 // suite-downgrade, unsupported-suite, topic-mismatch, key-taken)
@@ -129,7 +129,7 @@ func RefusingReply(err error, certificate Certificate) *Reply {
 	return reply
 }
 
-// refusal is the first rule that a record breaks, but for [D-17].
+// refusal is the first rule that a record breaks, but for [D-32].
 func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *AcceptOptions) error {
 	isKnown := held != nil
 	if !isKnown {
@@ -187,7 +187,7 @@ func larger(a, b uint64) uint64 {
 	return a
 }
 
-// unknown returns a certificate by the own key that was never issued [D-33].
+// unknown returns a certificate by the own key that was never issued [D-36].
 func (options *AcceptOptions) unknown(shown Certificate, topic string) Certificate {
 	isAsked := options.Issued != nil || options.Certificate.IsZero()
 	if !isAsked || shown.IsZero() || shown.Epoch() < options.Certificate.Floor() || shown.Verify(options.Provider, topic) != nil {

@@ -17,10 +17,10 @@ import (
 	"example.com/pushcrypt/internal/jsontext"
 )
 
-// A Reference is the address of a sealed file, and its key: Docs/FormatAttachments.md. Because of the key it must never reach a log [A-15]; it
+// A Reference is the address of a sealed file, and its key: Docs/FormatAttachments.md. Because of the key it must never reach a log [A-17]; it
 // prints without.
 type Reference struct {
-	// URL is an https address without user name and fragment [A-5].
+	// URL is an https address without user name and fragment [A-6].
 	URL string
 	// Key is the file's.
 	Key [32]byte
@@ -30,11 +30,11 @@ type Reference struct {
 	SHA256 [32]byte
 	// Type is the plain file's uniform type identifier, such as public.jpeg.
 	Type string
-	// Name is a label to show, never a path: [A-7] allows names that some systems treat as paths.
+	// Name is a label to show, never a path: [A-8] allows names that some systems treat as paths.
 	Name string
 }
 
-// The grammars of [A-5] and [A-6], and their parts.
+// The grammars of [A-6] and [A-7], and their parts.
 const (
 	urlCharacters = `(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})`
 	urlNumber     = `(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
@@ -63,7 +63,7 @@ func ParseReference(data []byte) (Reference, error) {
 	return reference, fields.err
 }
 
-// parse32 reads 32 bytes as canonical base64url [A-9].
+// parse32 reads 32 bytes as canonical base64url [A-10].
 func parse32(text string) (data [32]byte, err error) {
 	read := core.Decode(text)
 	if copy(data[:], read); len(read) != len(data) {
@@ -92,7 +92,7 @@ func (reference *Reference) UnmarshalJSON(data []byte) (err error) {
 
 func malformedReference(text string) error { return refuse(MalformedReference, text) }
 
-// check refuses what [A-5] to [A-8] refuse.
+// check refuses what [A-6] to [A-9] refuse.
 func (reference *Reference) check() error {
 	url := urlPattern.FindStringSubmatch(reference.URL)
 	switch {
@@ -111,7 +111,7 @@ func (reference *Reference) check() error {
 	return nil
 }
 
-// checkFullBody refuses what cannot be the reference of a full body [A-28].
+// checkFullBody refuses what cannot be the reference of a full body [A-20].
 func (reference *Reference) checkFullBody() error {
 	if reference.Type != format.FullBodyType || reference.Size <= format.SmallestFile || reference.Size > format.SmallestFile+format.LongestFullBody {
 		return malformedReference("a full body has the type public.plain-text and 22 to 65,557 sealed bytes")
@@ -119,7 +119,7 @@ func (reference *Reference) checkFullBody() error {
 	return nil
 }
 
-// checkAvatar refuses what cannot be the reference of an avatar [A-36].
+// checkAvatar refuses what cannot be the reference of an avatar [A-24].
 func (reference *Reference) checkAvatar() error {
 	if !contains(format.AvatarTypes, reference.Type) || reference.Size > format.LargestAvatar {
 		return malformedReference("an avatar is a JPEG or PNG of at most 1,000,000 sealed bytes")
@@ -140,7 +140,7 @@ type Person struct {
 	Avatar *Reference `json:"avatar,omitempty"`
 }
 
-// check refuses texts and an avatar that break [N-9] and [A-36]. (invalid-request, malformed-reference)
+// check refuses texts and an avatar that break [N-9] and [A-24]. (invalid-request, malformed-reference)
 func (person Person) check() error {
 	texts := append([]string{person.Name}, person.Recipients...)
 	for _, optional := range []string{person.Handle, person.Conversation} {
@@ -184,7 +184,7 @@ func SealFile(sealed io.Writer, plain io.ReadSeeker, signer Key) (Reference, err
 }
 
 // sealChunks seals a file of known length and SHA-256 under a key that is never used for another. The last chunk is sealed only if the bytes
-// are the same as before [A-33].
+// are the same as before [A-5].
 func sealChunks(sealed io.Writer, plain io.Reader, key []byte, left int64, plainSHA256 []byte) (Reference, error) {
 	aead, err := chacha20poly1305.New(key)
 	if err != nil {

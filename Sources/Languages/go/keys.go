@@ -61,7 +61,7 @@ func errWeak() error {
 	return refuse(WeakKey, "no honest program makes this public key; find out who sent it")
 }
 
-// A DevicePublicKey is what a payload is sealed to: pcr1…, 32 bytes. One of suite 2, pcrx1…, 1,216 bytes, can be held for a device [D-24],
+// A DevicePublicKey is what a payload is sealed to: pcr1…, 32 bytes. One of suite 2, pcrx1…, 1,216 bytes, can be held for a device [D-30],
 // but this package does not seal to it. Compare keys with ==. The zero value is no key.
 type DevicePublicKey struct{ publicKey }
 

@@ -66,7 +66,7 @@ type Reply struct {
 	Sequence uint64
 	// Provider is the provider key; the zero value if it is not said.
 	Provider ProviderPublicKey
-	// Certificate is the provider's current one, from epoch 1 on [D-26].
+	// Certificate is the provider's current one, from epoch 1 on [D-37].
 	Certificate Certificate
 	// Suites of which the phone may make a key; nil stands for 1.
 	Suites []int
@@ -74,7 +74,7 @@ type Reply struct {
 	PushKey, NextPushKey ed25519.PublicKey
 	// GrantEnded says that the relay has ended the record's grant.
 	GrantEnded bool
-	// Foreign has the members of the record that name a key which the provider never had [D-22].
+	// Foreign has the members of the record that name a key which the provider never had [D-35].
 	Foreign []string
 }
 
@@ -99,7 +99,7 @@ var (
 	}
 )
 
-// ParseDeviceRecord reads a record [D-1] to [D-14], [D-27] to [D-38]. Accept has the rules of a provider. (malformed-record, malformed-key,
+// ParseDeviceRecord reads a record [D-1] to [D-20]. Accept has the rules of a provider. (malformed-record, malformed-key,
 // wrong-checksum, wrong-kind-of-key, weak-key)
 func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 	return newFields(data, MalformedRecord).deviceRecord()
@@ -193,7 +193,7 @@ func (record *ProviderRecord) UnmarshalJSON(data []byte) error {
 	return unmarshal(record, data, ParseProviderRecord)
 }
 
-// ParseReply reads a reply [D-11], [D-19], [D-32], [D-39].
+// ParseReply reads a reply [D-19], [D-21], [D-13], [D-16].
 func ParseReply(data []byte) (*Reply, error) {
 	fields := newFields(data, MalformedRecord)
 	fields.version()
@@ -256,7 +256,7 @@ func isInvisible(character rune) bool {
 	return false
 }
 
-// isDeviceID is [D-14].
+// isDeviceID is [D-20].
 func isDeviceID(text string) bool {
 	return core.IsLabel(text, format.LongestDeviceID) && strings.IndexFunc(text, isInvisible) < 0 && strings.Trim(text, " ") != "" &&
 		!strings.HasPrefix(text, format.PrefixDevicePublic+"1") && !strings.HasPrefix(text, format.PrefixPostQuantumPublic+"1")
@@ -268,7 +268,7 @@ func isGrant(text string) bool {
 	return len(text) <= format.LongestGrant && grantPattern.MatchString(text)
 }
 
-// parseVerifyingKey reads the text of an Ed25519 key without a kind [D-32].
+// parseVerifyingKey reads the text of an Ed25519 key without a kind [D-13].
 func parseVerifyingKey(text string) (ed25519.PublicKey, error) {
 	key := core.Decode(text)
 	if len(key) != ed25519.PublicKeySize {
@@ -368,7 +368,7 @@ func (fields *fieldReader) suite(own int) {
 	fields.require(!fields.has("suite") || fields.members["suite"] == json.Number(strconv.Itoa(own)), "suite")
 }
 
-// suites reads [D-9]; own is the suite of a record's key, 0 in a reply.
+// suites reads [D-7]; own is the suite of a record's key, 0 in a reply.
 func (fields *fieldReader) suites(own int) (suites []int) {
 	if !fields.has("suites") {
 		return []int{map[bool]int{true: 1, false: own}[own == 0]}
@@ -384,7 +384,7 @@ func (fields *fieldReader) suites(own int) (suites []int) {
 	return suites
 }
 
-// certificate reads a certificate. One that breaks [T-1] counts as absent [D-31].
+// certificate reads a certificate. One that breaks [T-1] counts as absent [D-12].
 func (fields *fieldReader) certificate() Certificate {
 	certificate, _ := ParseCertificate(fields.text("certificate"))
 	return certificate

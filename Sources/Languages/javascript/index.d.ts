@@ -1,5 +1,5 @@
 /**
- * End-to-end encrypted push notifications: a provider seals payloads for APNs, and only the phone reads them. Rule numbers, such as [D-15], and sections are
+ * End-to-end encrypted push notifications: a provider seals payloads for APNs, and only the phone reads them. Rule numbers, such as [D-22], and sections are
  * those of the format, `Docs/Format.md` and its parts in the project's repository; `pushcrypt explain CODE` explains every code.
  *
  * Texts of public keys (`pcr1…`, `pcs1…`) and of certificates are strings. Secret keys are objects, which print nothing. Times are milliseconds since 1970 or
@@ -304,7 +304,7 @@ export interface SealedFile {
     reference: AttachmentReference;
 }
 
-/** The place of a sealed file and its key [A-5] to [A-10]. Printing it shows no key. */
+/** The place of a sealed file and its key [A-6] to [A-11]. Printing it shows no key. */
 export class AttachmentReference {
     private constructor();
     /** @throws {PushcryptError} `malformed-reference` */
@@ -330,7 +330,7 @@ export class AttachmentReference {
 export interface ParsedDeviceRecord {
     /** The id under which the provider keeps the device. */
     deviceId?: string;
-    /** `pcr1…`, or `pcrx1…` of suite 2, which can be held for a device [D-24], but not sealed to. */
+    /** `pcr1…`, or `pcrx1…` of suite 2, which can be held for a device [D-30], but not sealed to. */
     publicKey: string;
     /** All suites that the device opens. */
     suites: number[];
@@ -355,13 +355,13 @@ export interface ParsedDeviceRecord {
     sequence?: number;
 }
 
-/** Reads a phone's registration record [D-1] to [D-38]. @throws {PushcryptError} `malformed-record`, or the code of a key */
+/** Reads a phone's registration record [D-1] to [D-20]. @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
 
 /**
  * A device as a provider stores it: a plain object, which `JSON.stringify` writes and `JSON.parse` reads. `null` counts as absent.
  *
- * Keep what you know of a device that you remove, with `isRemoved` true and `sequence` at least the milliseconds of tomorrow [D-34], [D-47]. After a 410 from
+ * Keep what you know of a device that you remove, with `isRemoved` true and `sequence` at least the milliseconds of tomorrow [D-38], [D-39]. After a 410 from
  * APNs, remove its `token`.
  */
 export interface StoredDevice {
@@ -391,13 +391,13 @@ export interface AcceptOptions {
     topic: string;
     /** The provider key, `pcs1…`. */
     provider: string;
-    /** The current certificate; none at epoch 0 [D-26]. */
+    /** The current certificate; none at epoch 0 [D-37]. */
     certificate?: string | null;
-    /** Every certificate that you issued and that is not below the floor. Without it, a stale store is noticed at epoch 0 only [D-33]. */
+    /** Every certificate that you issued and that is not below the floor. Without it, a stale store is noticed at epoch 0 only [D-36]. */
     issued?: readonly string[];
-    /** Every provider key that you have or had; by default the present one [D-22]. */
+    /** Every provider key that you have or had; by default the present one [D-35]. */
     ownKeys?: readonly string[];
-    /** A device under another id that has the record's key [D-17]. */
+    /** A device under another id that has the record's key [D-32]. */
     elsewhere?: StoredDevice | null;
     /** Whether your operator says that the device was set up again. The phone must never decide this. */
     replace?: boolean;
@@ -438,7 +438,7 @@ export function accept(record: ParsedDeviceRecord, held: StoredDevice | null, us
  * The reply that refuses a record because of this error of `parseDeviceRecord` or `accept`: JSON. Throws the error again if it is another one.
  */
 export function refuse(error: unknown, options?: {
-    /** The current certificate; none at epoch 0 [D-26]. */
+    /** The current certificate; none at epoch 0 [D-37]. */
     certificate?: string | null;
     /** The public key with which you sign requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;

@@ -85,7 +85,7 @@ extension AttachmentReference: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["type": type, "file": file]) }
 }
 
-/// The rules for the members of a reference. (`Docs/FormatAttachments.md`, rules)
+/// The rules for the members of a reference. (`Docs/FormatAttachments.md`, rules)
 package enum AttachmentRules {
     private static let scheme = "https://"
 

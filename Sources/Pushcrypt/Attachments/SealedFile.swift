@@ -105,7 +105,7 @@ enum AttachmentFormat {
     static let keyLength = ChaCha20Poly1305.keyLength
     static let hashLength = SHA256.digestLength
 
-    /// Whether a sealed file can have this size: only the empty file ends with an empty chunk.
+    /// Whether a sealed file can have this size: only the empty file ends with an empty chunk.
     static func isSize(_ size: UInt64) -> Bool {
         guard (smallestSize...largestSize).contains(size) else { return false }
         let last = (size - UInt64(headerLength)) % UInt64(sealedChunkLength)

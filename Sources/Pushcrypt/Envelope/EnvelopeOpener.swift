@@ -74,7 +74,7 @@ struct EnvelopeOpener {
             payload: ContiguousArray(copying: inner.extracting(layout.payload)))
     }
 
-    /// Throws unless the message is of the class that the caller expects. (O-6.1, O-6.5)
+    /// Throws unless the message is of the class that the caller expects. (O-6.1, O-6.2)
     private func checkClass(_ value: UInt8) throws(OpenError) {
         guard let sealed = PushClass(rawValue: value) else {
             throw OpenError(

@@ -11,7 +11,7 @@ package enum PhonePost: Sendable {
     /// The most bytes of a body.
     package static let maximumLength = 32_768
 
-    /// Reads a body that came over a channel. [D-40]
+    /// Reads a body that came over a channel. [D-17]
     ///
     /// - Throws: `malformedRecord`, or the error of a key in the record.
     package init(json: ContiguousArray<UInt8>, over channel: SignedRecord.Channel) throws(KeyError) {

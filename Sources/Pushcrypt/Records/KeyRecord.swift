@@ -50,7 +50,7 @@ package struct KeyRecord {
         return text
     }
 
-    /// Returns the certificate; one that breaks T-1 counts as absent, and is told with the reason. (D-31)
+    /// Returns the certificate; one that breaks T-1 counts as absent, and is told with the reason. (D-12)
     func certificate() throws(KeyError) -> (certificate: Certificate?, fault: TrustError?) {
         guard let text = try text("certificate") else { return (nil, nil) }
         do throws(TrustError) {

@@ -1,4 +1,4 @@
-/// The rules for a provider's name for a device, in records and in stores. (`Docs/FormatRecords.md`, D-14)
+/// The rules for a provider's name for a device, in records and in stores. (`Docs/FormatRecords.md`, D-20)
 package enum DeviceID {
     /// The maximum length of a device id in bytes of UTF-8.
     package static let maximumLength = 255
@@ -58,14 +58,14 @@ extension DeviceRegistration {
     /// The maximum length of a device token in bytes.
     package static let maximumTokenLength = 100
 
-    /// Whether a text is a device token as records have it. [D-27]
+    /// Whether a text is a device token as records have it. [D-9]
     package static func isToken(_ text: String) -> Bool {
         (2...2 * maximumTokenLength).contains(text.utf8.count) && ContiguousArray(lowerCaseHex: text) != nil
     }
 
     static let maximumGrantLength = 1024
 
-    /// Whether a text is a grant as records have it. [D-30]
+    /// Whether a text is a grant as records have it. [D-11]
     package static func isGrant(_ text: String) -> Bool {
         (1...maximumGrantLength).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfBase64URL)
     }

@@ -68,7 +68,7 @@ public struct SignedRecord: Hashable, Sendable {
         (self.content, self.bytes, signature) = (content, bytes, key.signature(of: signed.span))
     }
 
-    /// Reads a record and its signature, which is not verified yet. [D-38] [D-41]
+    /// Reads a record and its signature, which is not verified yet. [D-15] [D-18]
     ///
     /// - Throws: `malformedRecord`, or the error of a key in the record.
     init(
@@ -110,7 +110,7 @@ public struct SignedRecord: Hashable, Sendable {
     /// The provider key that the record names, which its signature covers.
     package var provider: ProviderPublicKey? { content.provider }
 
-    /// Whether the key has signed the record for this channel and app. [D-43]
+    /// Whether the key has signed the record for this channel and app. [D-24]
     package func isSigned(by key: SigningPublicKey, over channel: Channel, for topic: Topic) -> Bool {
         let (signed, key) = (Self.message(bytes, by: provider, channel, topic), key.bytes)
         return Ed25519.isValid(signature.span, for: signed.span, publicKey: key.span)

@@ -38,7 +38,7 @@ struct RegistrationReplies {
             foreign: foreign, suites: suites, pushKey: pushKey)
     }
 
-    /// The reply to a registration that is refused, which may hear of a theft by it. [D-26]
+    /// The reply to a registration that is refused, which may hear of a theft by it. [D-37]
     func reply(
         to registration: DeviceRegistration, of id: String, refused refusal: RegistrationReply.Refusal
     ) throws(CommandFailure) -> RegistrationReply {

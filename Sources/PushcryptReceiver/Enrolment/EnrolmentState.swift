@@ -63,7 +63,7 @@ package struct EnrolmentState: Hashable, Sendable {
         }
     }
 
-    /// An account that has lost its device id, and begins again with a key of suite 2. [D-25]
+    /// An account that has lost its device id, and begins again with a key of suite 2. [D-47]
     struct ChangedOver: Hashable, Sendable {
         let name: String
         var refusedAt: Timestamp?
@@ -76,7 +76,7 @@ package struct EnrolmentState: Hashable, Sendable {
     var changedOver: [ChangedOver] = []
     var relay: Relay?
 
-    /// The end of a device, signed when its account logged out, which the provider has to hear of. [D-54]
+    /// The end of a device, signed when its account logged out, which the provider has to hear of. [D-51]
     package struct End: Hashable, Sendable {
         /// The account that it was.
         package let account: String
@@ -110,7 +110,7 @@ package struct EnrolmentState: Hashable, Sendable {
     /// The address of a paired account.
     package func address(of name: String) -> String? { account(name)?.address }
 
-    /// Draws the sequence of an account's next record: above the last one, and by the clock above that of a copy of the state. [D-50]
+    /// Draws the sequence of an account's next record: above the last one, and by the clock above that of a copy of the state. [D-45]
     mutating func nextSequence(of name: String, at now: Timestamp) -> UInt64 {
         guard let index = index(of: name) else { return 1 }
         let clock = now <= .latestOfAClock ? now.milliseconds : 0
@@ -118,20 +118,20 @@ package struct EnrolmentState: Hashable, Sendable {
         return accounts[index].sequence
     }
 
-    /// Takes the sequence of the provider's record, so that the next one is later; a foreign one cannot use them up. [D-51]
+    /// Takes the sequence of the provider's record, so that the next one is later; a foreign one cannot use them up. [D-46]
     mutating func raiseSequence(to told: UInt64, of name: String) {
         guard let index = index(of: name) else { return }
         let own = accounts[index].sequence
         accounts[index].sequence = max(own, min(told, own + 1 << 40))
     }
 
-    /// Records that the provider may have nothing of an account. That it has changed over stays known. [D-25] [D-53]
+    /// Records that the provider may have nothing of an account. That it has changed over stays known. [D-47] [D-50]
     mutating func forgetAcknowledgement(of name: String) {
         guard let index = index(of: name) else { return }
         accounts[index].acknowledged?.at = nil
     }
 
-    /// Whether a refusal may make another key, at most one a day. [D-52]
+    /// Whether a refusal may make another key, at most one a day. [D-49]
     func mayMakeKey(of name: String, at now: Timestamp) -> Bool {
         guard let last = account(name)?.keyMadeAt else { return true }
         return now < last || last.adding(.days(1)) <= now

@@ -267,7 +267,7 @@ extension Enrolment {
         case .unsupportedSuite where key.suite == .xwing:
             state.refusePostQuantum(by: account, at: now)
             let wasPending = try store.retirePendingDeviceKey(key, named: account, grace: grace, at: now)
-            // The active one: nothing else can be sealed to. [D-25]
+            // The active one: nothing else can be sealed to. [D-47]
             if !wasPending { try makeKey(after: key, .x25519, &state, now) }
         // This phone itself used the id before a backup was restored, or made keys too fast: restored keys stay on
         // their phone. So nobody else loses the id.
@@ -286,7 +286,7 @@ extension Enrolment {
     /// It opens, and its generation is taken, until then: another server may have it.
     private var grace: Interval { max(policy.grace, .days(31)) }
 
-    /// Gives up the device id and its keys, which the provider refuses permanently [D-21]; a paired account makes another key. [D-52]
+    /// Gives up the device id and its keys, which the provider refuses permanently [D-48]; a paired account makes another key. [D-49]
     private func replaceKey(
         _ key: DevicePublicKey, after refusal: RegistrationReply.Refusal, isPaired: Bool, isOwn: Bool,
         _ state: inout EnrolmentState, _ now: Timestamp

@@ -383,7 +383,7 @@ struct RegistrationMachine {
         return SignedReply.open(body, to: asked, trusting: trust, for: topic, at: step.now)
     }
 
-    /// Forgets an end that the provider knows, or can never take. [D-54]
+    /// Forgets an end that the provider knows, or can never take. [D-51]
     private mutating func take(
         _ verdict: RegistrationReply.Verdict?, to end: EnrolmentState.End, _ step: inout Step<some DeviceKeyStore>
     ) {

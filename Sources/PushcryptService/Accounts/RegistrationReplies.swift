@@ -46,7 +46,7 @@ extension RegistrationMachine {
         }
     }
 
-    /// Takes the reply to a signed record, or to the hello before it, which nobody but the provider can sign. [D-49]
+    /// Takes the reply to a signed record, or to the hello before it, which nobody but the provider can sign. [D-44]
     private mutating func take(
         _ answer: WebAnswer, to registration: Registration, at address: String, _ hello: RecordNonce?,
         _ step: inout Step<some DeviceKeyStore>

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The pins of an account. (`Docs/FormatTrust.md`, T-5; `Docs/FormatRecords.md`, D-20)
+/// The pins of an account. (`Docs/FormatTrust.md`, T-5; `Docs/FormatRecords.md`, D-43)
 @Suite struct ProviderTrustTests {
     private let topic: Topic
     private let issuers: [Issuer]

@@ -83,7 +83,7 @@ import Testing
         #expect(try record(phone).updateKey != first)
     }
 
-    /// For the clock of now, of an erased memory, of a battery that was empty, and of a copy of the state. [D-50]
+    /// For the clock of now, of an erased memory, of a battery that was empty, and of a copy of the state. [D-45]
     @Test(arguments: StoreKind.allCases) func eachRecordIsLaterThanTheOneBefore(_ kind: StoreKind) throws {
         let phone = try Installation(kind)
         func next(_ milliseconds: UInt64) throws -> UInt64? {

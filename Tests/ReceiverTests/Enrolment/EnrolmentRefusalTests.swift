@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptReceiver
 
-/// What a phone does when its provider refuses the registration, or says that it trusts somebody else. [D-21, D-19]
+/// What a phone does when its provider refuses the registration, or says that it trusts somebody else. [D-48, D-21]
 @Suite struct EnrolmentRefusalTests {
     /// The app does not log out, and somebody else logs in: neither gets the other's device.
     @Test(arguments: StoreKind.allCases) func aPhoneThatChangesHandsIsAnotherDevice(_ kind: StoreKind) throws {

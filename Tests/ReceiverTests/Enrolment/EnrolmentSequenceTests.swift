@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptReceiver
 
-/// `Tests/Data/Vectors/signed.json`: the sequence of a phone's next record, and after a stale one. (`Docs/FormatRecords.md`, D-50, D-51)
+/// `Tests/Data/Vectors/signed.json`: the sequence of a phone's next record, and after a stale one. (`Docs/FormatRecords.md`, D-45, D-46)
 @Suite struct EnrolmentSequenceTests {
     private static func vectors(_ section: String) throws -> [[String: UInt64]] {
         let file = URL(fileURLWithPath: #filePath)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushcryptReceiver
 
-/// A phone changes over to suite 2 when its provider permits it, and never back. [D-25]
+/// A phone changes over to suite 2 when its provider permits it, and never back. [D-47]
 @Suite(.postQuantum) struct EnrolmentSuiteTests {
     private func suites(_ phone: Installation) throws -> [CipherSuite] { try phone.keys().map(\.publicKey.suite) }
 
@@ -143,7 +143,7 @@ import Testing
         #expect(try suites(phone) == [.x25519, .xwing, .xwing])
     }
 
-    /// Another device id, or a restored phone, is no way back. [D-25]
+    /// Another device id, or a restored phone, is no way back. [D-47]
     @Test(
         arguments: StoreKind.allCases,
         [.generationRollback, .generationTooHigh, .suiteDowngrade, .userMismatch, .keyTaken, nil]
@@ -199,7 +199,7 @@ import Testing
         #expect(try suites(phone) == [.xwing])
     }
 
-    /// The one way back: the provider can seal to nothing else that the phone has. [D-25]
+    /// The one way back: the provider can seal to nothing else that the phone has. [D-47]
     @Test(arguments: StoreKind.allCases, [false, true])
     func anActiveKeyThatIsRefusedIsFollowedByOneOfSuite1(_ kind: StoreKind, isFirst: Bool) throws {
         let (provider, phone) = try changedOver(kind)

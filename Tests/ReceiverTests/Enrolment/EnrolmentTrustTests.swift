@@ -78,7 +78,7 @@ import Testing
         #expect(phone.results.last?.certificate == .success(.unchanged))
     }
 
-    /// A refusal too. [D-26]
+    /// A refusal too. [D-37]
     @Test(arguments: StoreKind.allCases) func aRefusalBringsTheCertificate(_ kind: StoreKind) throws {
         var provider = try Provider()
         provider.user = "alice"
@@ -99,7 +99,7 @@ import Testing
 
     enum Wrong: CaseIterable { case anotherKey, anotherApp }
 
-    /// It is ignored and told; the rest of the reply stands. [D-20]
+    /// It is ignored and told; the rest of the reply stands. [D-43]
     @Test(arguments: StoreKind.allCases, Wrong.allCases)
     func aCertificateThatFailsIsIgnoredAndTold(_ kind: StoreKind, _ wrong: Wrong) throws {
         let provider = try Provider()

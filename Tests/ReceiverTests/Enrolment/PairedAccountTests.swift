@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
-/// What a paired account believes of its server, and what it keeps whatever the server says. [D-49] [D-52]
+/// What a paired account believes of its server, and what it keeps whatever the server says. [D-44] [D-49]
 @Suite struct PairedAccountTests {
     private static let refusals: [RegistrationReply.Refusal] = [
         .generationRollback, .generationTooHigh, .suiteDowngrade, .userMismatch, .keyTaken,
@@ -60,7 +60,7 @@ import Testing
         #expect(try world.phone.keys().count == 2)
     }
 
-    /// Nothing counts as acknowledged, and the daily record goes on. [D-53]
+    /// Nothing counts as acknowledged, and the daily record goes on. [D-50]
     @Test(arguments: [RegistrationReply.Refusal.unknownDevice, .badRecordSignature])
     func whoIsNotKnownIsToldToPairAgain(_ refusal: RegistrationReply.Refusal) throws {
         let (device, keys) = (try world.device, try world.phone.keys())
@@ -77,7 +77,7 @@ import Testing
         #expect(try world.heal() == 1)
     }
 
-    /// Another app's copy has logged out from this id. [D-51]
+    /// Another app's copy has logged out from this id. [D-46]
     @Test func aDeviceThatHasEndedIsToldToPairAgain() throws {
         let (device, keys) = (try world.device, try world.phone.keys())
         let request = try world.record()
@@ -141,7 +141,7 @@ import Testing
         #expect(try phone.keys().last?.state == .active)
     }
 
-    /// An acknowledgement of another phone's key, and a reply to a hello, are no reply to a record. [D-12]
+    /// An acknowledgement of another phone's key, and a reply to a hello, are no reply to a record. [D-41]
     @Test func whatIsAboutSomethingElseChangesNothing() throws {
         let request = try world.record()
         let file = world.phone.file
@@ -170,7 +170,7 @@ import Testing
         #expect(try phone.launch(with: provider) == "nothing")
     }
 
-    /// A copy of the phone has logged out: its device never comes back, and this is another one. [D-51]
+    /// A copy of the phone has logged out: its device never comes back, and this is another one. [D-46]
     @Test(arguments: StoreKind.allCases) func aDeviceThatHasEndedIsFollowedByAnother(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)

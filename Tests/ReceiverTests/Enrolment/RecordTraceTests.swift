@@ -6,7 +6,7 @@ import Testing
 @testable import PushcryptReceiver
 
 /// Each rule of signed records and replies that is the phone's, by what happens without it: with it, the phone knows in the end
-/// what its provider has, or its user is told to pair again. (`Docs/FormatRecords.md`, D-49 to D-53)
+/// what its provider has, or its user is told to pair again. (`Docs/FormatRecords.md`, D-44 to D-51)
 @Suite struct RecordTraceTests {
     private let world: TraceWorld
 
@@ -35,7 +35,7 @@ import Testing
         #expect(try world.heal() == 2)
     }
 
-    /// A thief of a signing key cannot use up the sequences. [D-51]
+    /// A thief of a signing key cannot use up the sequences. [D-46]
     @Test func aForgedSequenceLeavesRoom() throws {
         try world.steal()
         for _ in 0..<3 {
@@ -108,7 +108,7 @@ import Testing
         #expect(try world.isGood)
     }
 
-    /// What the operator has removed, its user has to pair again; the same id is told to be later. [D-47] [D-53]
+    /// What the operator has removed, its user has to pair again; the same id is told to be later. [D-39] [D-50]
     @Test func aPhoneThatItsOperatorHasRemovedIsPairedAgain() throws {
         let device = try world.device
         try world.removeByOperator()
@@ -132,7 +132,7 @@ import Testing
         #expect(try world.exchange()?.needsPairing == true)
     }
 
-    /// A copy of the phone has logged out: this id is no more. [D-51]
+    /// A copy of the phone has logged out: this id is no more. [D-46]
     @Test func aCopyOfAPhoneThatHasLoggedOutIsPairedAgainAsAnotherDevice() throws {
         world.backUp()
         let (device, keys) = (try world.device, try world.phone.keys())
@@ -152,7 +152,7 @@ import Testing
 
 /// The same for keys of suite 2, which the provider cannot seal to.
 @Suite(.postQuantum) struct Suite2TraceTests {
-    /// A thief has acknowledged a key of suite 2. [D-25]
+    /// A thief has acknowledged a key of suite 2. [D-47]
     private func deceived() throws -> TraceWorld {
         let world = try TraceWorld()
         world.lacksSuite2 = true

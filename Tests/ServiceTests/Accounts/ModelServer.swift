@@ -69,7 +69,7 @@ struct ModelServer {
             verdict, provider: key.publicKey, certificate: signer.certificate, pushKey: user.flatMap { pushKeys[$0] })
     }
 
-    /// D-42 to D-45, and D-17.
+    /// D-23 to D-26, and D-32.
     private mutating func verdict(
         on record: SignedRecord, session user: String?
     ) -> RegistrationReply.Verdict {

@@ -9,7 +9,7 @@ import Waiting
 @testable import PushcryptReceiver
 @testable import PushcryptService
 
-/// What a paired account posts to the address of its code, and whom it believes there. (`Docs/FormatRecords.md`, D-49 to D-55)
+/// What a paired account posts to the address of its code, and whom it believes there. (`Docs/FormatRecords.md`, D-44 to D-52)
 @Suite(.serialized) struct PairedAccountsTests {
     private let phone: TestPhone
     private let server = TestServer()
@@ -72,7 +72,7 @@ import Waiting
         #expect(web.posts == ["pairing", "record", "record"] && server.requests == 0)
     }
 
-    /// An update is one launch: it needs no second one. [D-51]
+    /// An update is one launch: it needs no second one. [D-46]
     @Test func aStaleRecordIsFollowedByALaterOne() async throws {
         let accounts = try await paired()
         let id = try #require(device)
@@ -93,7 +93,7 @@ import Waiting
         #expect(try await update(accounts).status == .registered)
     }
 
-    /// Until the user pairs again, a record is posted at each update. [D-53]
+    /// Until the user pairs again, a record is posted at each update. [D-50]
     @Test func whoIsNotKnownSaysSo() async throws {
         let accounts = try await paired()
         let id = try #require(device)
@@ -122,7 +122,7 @@ import Waiting
         #expect(outcome.status == .refused(.badRecordSignature) && outcome.notices == ["pair-again"])
     }
 
-    /// What others have signed, or nobody, changes nothing. [D-49]
+    /// What others have signed, or nobody, changes nothing. [D-44]
     @Test(arguments: [(200, "{}"), (200, ""), (404, ""), (500, "x"), (302, "")])
     func whatIsNotSignedIsNoReply(_ status: Int, _ body: String) async throws {
         let accounts = try await paired()
@@ -140,7 +140,7 @@ import Waiting
 
     // MARK: Grants
 
-    /// The relay has ended the grant, and a push has told the server so: the next record hears of it. [D-55]
+    /// The relay has ended the grant, and a push has told the server so: the next record hears of it. [D-52]
     @Test func aGrantThatHasEndedIsFollowedByAnother() async throws {
         let accounts = try await paired(hasRelay: true)
         let first = try #require(server.record("cabin")?.grant)
@@ -204,7 +204,7 @@ import Waiting
         #expect(web.posts.last == "hello")
     }
 
-    // MARK: Ends [D-54]
+    // MARK: Ends [D-51]
 
     enum Word: CaseIterable {
         case nothing, page, plain, stranger, anotherDevice, anotherEnd, stale, acknowledgement, redirect

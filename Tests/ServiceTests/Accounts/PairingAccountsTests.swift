@@ -149,7 +149,7 @@ import Waiting
         #expect(try nothing)
     }
 
-    /// Nor somebody who knows the code, and names the provider key. [D-49]
+    /// Nor somebody who knows the code, and names the provider key. [D-44]
     @Test func aReplyThatTheProviderHasNotSignedPairsWithNobody() async throws {
         let code = try web.pairs("home", with: server)
         let (thief, key) = (EnvelopeSigner(ProviderKey()), server.key.publicKey)

@@ -22,10 +22,10 @@ const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 // References
 
 /**
- * The location of a sealed file, and its key [A-5] to [A-10]. Because of the key, `json` must never reach `userInfo` or a log [A-15]; the key is not
+ * The location of a sealed file, and its key [A-6] to [A-11]. Because of the key, `json` must never reach `userInfo` or a log [A-17]; the key is not
  * enumerable, so that nothing prints it by accident.
  *
- * The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`, `CON` or a backslash.
+ * The name is a label to show, never a path: [A-8] allows names that some systems treat as paths, such as `C:x`, `CON` or a backslash.
  */
 class AttachmentReference {
     constructor(value) {
@@ -58,21 +58,21 @@ class AttachmentReference {
     }
 }
 
-/** [A-8]: the last chunk is empty only if it is the first. */
+/** [A-9]: the last chunk is empty only if it is the first. */
 function isSize(size) {
     if (!Number.isSafeInteger(size)) return false;
     const last = (size - PREFIX.length) % limits.sealedChunk;
     return size === limits.smallestFile || (size > limits.smallestFile && (last === 0 || last > limits.tagLength));
 }
 
-/** The grammar of [A-5]. */
+/** The grammar of [A-6]. */
 function isURL(text) {
     const [, host, port] = URL.exec(text) ?? [];
     if (host === undefined || Number(port ?? 0) > LARGEST_PORT || /%(?![0-9A-Fa-f]{2})/.test(text)) return false;
     return ADDRESS.test(host) ? host.split(".").every((byte) => Number(byte) <= 255) : NAME.test(host);
 }
 
-/** Refuses a reference that is not one of a full body [A-28]. */
+/** Refuses a reference that is not one of a full body [A-20]. */
 function checkFullBody(reference) {
     const length = reference.size - limits.smallestFile;
     const isGood = reference.type === format.texts.fullBodyType && length >= 1 && length <= limits.longestFullBody;
@@ -80,7 +80,7 @@ function checkFullBody(reference) {
     return reference;
 }
 
-/** Refuses a reference that is not one of a picture [A-36]. */
+/** Refuses a reference that is not one of a picture [A-24]. */
 function checkAvatar(reference) {
     const isGood = format.avatarTypes.includes(reference.type) && reference.size <= limits.largestAvatar;
     if (!isGood) throw new PushcryptError("malformed-reference");

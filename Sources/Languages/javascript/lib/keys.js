@@ -169,7 +169,7 @@ function parseBytes32(text, code) {
     return data;
 }
 
-/** Reads an Ed25519 public key from base64url, as records and requests have it [D-32]. */
+/** Reads an Ed25519 public key from base64url, as records and requests have it [D-13]. */
 function parseRawKey(text, code) {
     const key = parseBytes32(text, code);
     checkVerifyingKey(key);

@@ -36,7 +36,7 @@ function isURL(text) {
     return name === undefined ? PRIVATE_6.check(address, "ipv6") : LOCAL.test(name) || (isIPv4(name) && PRIVATE.check(name, "ipv4"));
 }
 
-/** The bytes of a request in a post [D-40]. */
+/** The bytes of a request in a post [D-17]. */
 function decode(body) {
     const isText = typeof body === "string" || body instanceof Uint8Array, text = isText ? json(body, "malformed-record") : "";
     if (!isText) throw new TypeError("the body must be a string or a Uint8Array");

@@ -34,7 +34,7 @@ function topicOf(members) {
 /** The suite of a key's text. */
 const suiteOf = (publicKey) => (publicKey.startsWith(`${keys.PQ_PUBLIC}1`) ? 2 : SUITE);
 
-/** [D-9], with the suite of a record's key. */
+/** [D-7], with the suite of a record's key. */
 function suitesOf(members, own) {
     const value = members.get("suites");
     if (value === undefined) return [own ?? SUITE];
@@ -74,7 +74,7 @@ function checkKeys(all, kind) {
     return all.map(keys.bare);
 }
 
-/** A certificate that breaks [T-1] counts as absent [D-31]. */
+/** A certificate that breaks [T-1] counts as absent [D-12]. */
 function certificateOf(members) {
     const given = members.text("certificate");
     return attempt(() => (given === undefined ? undefined : Certificate.parse(given).text), () => undefined);

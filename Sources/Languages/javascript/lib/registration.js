@@ -37,7 +37,7 @@ function accept(record, held, user, given) {
     };
 }
 
-/** [D-15], [D-7], [D-18], [D-23] */
+/** [D-22], [D-27], [D-28], [D-29] */
 function checkAgainst(record, held, isSame, user) {
     const owner = held?.user ?? null, generation = held?.generation ?? 0;
     if (held !== null && user !== owner && (user !== null || !isSame)) throw new PushcryptError("user-mismatch");
@@ -59,7 +59,7 @@ function merged(record, before, kept, { user, topic }) {
     });
 }
 
-/** The record's certificate, if it is by the provider's own key and the provider did not issue it [D-33]. */
+/** The record's certificate, if it is by the provider's own key and the provider did not issue it [D-36]. */
 function staleStore(record, { provider, topic, certificate: current, issued }) {
     if (record.certificate === undefined || issued === undefined) return null;
     const certificate = Certificate.parse(record.certificate), pin = keys.parseKey(provider, keys.PROVIDER_PUBLIC);

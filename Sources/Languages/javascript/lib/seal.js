@@ -35,7 +35,7 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
  *
  * `payload` (a text), `topic`, `device` (a checked key), `signer` (of `signerOf`), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
  * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `clearParts` (a map for those that are alike), `reserved` (the text
- * of the member `pushcrypt`, or ""), `exact`, `messageId`, `answers` (a secret, or `undefined`). For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
+ * of the member `pushcrypt`, or ""), `exact`, `messageId`, `answers` (a secret, or `undefined`). For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-12], and
  * `sealedLife`.
  */
 function seal(message) {

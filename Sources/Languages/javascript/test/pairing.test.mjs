@@ -173,7 +173,7 @@ test("a changed request is not found", async () => {
     await throws("authentication-failed", () => opened(request, time, Pairing.create({ provider, url, topic, at: time })));
 });
 
-test("what is no post of a pairing is not found [D-40]", async () => {
+test("what is no post of a pairing is not found [D-17]", async () => {
     const { pairing: text } = JSON.parse(request);
     for (const members of [{}, { pairing: 7 }, { record: "e30" }, { hello: nonce }, { pairing: text, answer: "a" }, { pairing: text, record: "e30" }]) {
         await throws("malformed-record", () => opened(JSON.stringify(members)));

@@ -87,7 +87,7 @@ test("records that a provider must not accept are refused, in this order", async
     await throws(TypeError, () => accept(recordOf({ generation: 2 }), held, "alice", { ...own, elsewhere: { publicKey: another, generation: 1, user: "alice" } }));
 });
 
-test("a removed device is known by its user and generation, and by nothing else [D-34]", async () => {
+test("a removed device is known by its user and generation, and by nothing else [D-38]", async () => {
     const removed = { ...full, publicKey: another, generation: 5, user: "alice", topic: "b", isRemoved: true };
     await throws("user-mismatch", () => accept(recordOf({ generation: 6 }), removed, "bob", own));
     await throws("generation-rollback", () => accept(recordOf({ generation: 5 }), removed, "alice", own));
@@ -95,7 +95,7 @@ test("a removed device is known by its user and generation, and by nothing else 
     assert.deepEqual(device, { deviceId: "d", publicKey, topic, generation: 6, user: "alice", suites: [1], updateKey: full.updateKey, sequence: 7 });
 });
 
-test("every reply carries the current certificate, a refusal too [D-26]", () => {
+test("every reply carries the current certificate, a refusal too [D-37]", () => {
     const signing = SigningKey.generate(), certificate = issueCertificate({ provider: key, signingKey: signing.publicBytes, topic });
     const { reply } = accept(recordOf({}), null, "alice", { ...own, certificate });
     assert.equal(parseReply(reply).certificate, certificate);

@@ -259,7 +259,7 @@ def test_a_changed_request_is_not_found(refused: Any) -> None:
 
 
 def test_what_is_no_post_of_a_pairing(refused: Any) -> None:
-    """[D-40]"""
+    """[D-17]"""
     text = encode(bytes_of(REQUEST))
     for members in ({}, {"pairing": 7}, {"record": "e30"}, {"hello": "A" * 22}, {"pairing": text, "answer": "a"}, {"pairing": text, "record": "e30"}):
         refused("malformed-record", PAIRING.open, json.dumps(members), KEY, at=TIME)

@@ -55,7 +55,7 @@ def test_what_is_held_stays() -> None:
 
 
 def test_a_users_session_takes_no_device_of_nobody(refused: Any) -> None:
-    """[D-15]: also of one that was removed."""
+    """[D-22]: also of one that was removed."""
     for held in (stored(user=None), stored(user=None).removed()):
         refused("user-mismatch", accept, RECORD, held, "alice", **NAMED)
     assert accept(RECORD, stored(user=None), "alice", replace=True, **NAMED).device.user == "alice"
@@ -145,7 +145,7 @@ def issued(provider: ProviderKey = PROVIDER, *, topic: str = "a", at: int = NOW,
 
 
 def test_a_stale_store(refused: Any) -> None:
-    """A certificate by the own key that was never issued: the store is an old one, or the key was stolen [D-33]."""
+    """A certificate by the own key that was never issued: the store is an old one, or the key was stolen [D-36]."""
     current, older, unknown = issued(at=NOW + 10_000), issued(), issued(at=NOW + 5_000, seed=6)
 
     def shown(by_phone: Certificate, **named: Any) -> Certificate | None:

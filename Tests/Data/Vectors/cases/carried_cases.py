@@ -100,9 +100,9 @@ def refused_cases() -> list[Vector]:
         ),
         open_case("an epoch that the phone knows, without its certificate", FAILED, "O-5.2", forge(signer=SOME, kind=1, head=b""), CARRIED, receiver=pinned(PROVIDER, learned=kept(GOOD))),
         open_case("an epoch that the phone knows, without its certificate, signed by the provider key", FAILED, "O-5.2", forge(signer=PROVIDER_SIGNER, epoch=GOOD.epoch), CARRIED, receiver=pinned(PROVIDER, learned=kept(GOOD))),
-        open_case("a message without a payload behind the certificate", "malformed-payload", "O-7.2", forge(b"", signer=SOME), CARRIED),
-        open_case("two certificates before the payload", "malformed-payload", "O-5.2 O-7.2", forge(CHAIN[0].data + PAYLOAD, signer=SOME), "The second is payload."),
-        open_case("a certificate twice before the payload", "malformed-payload", "O-5.2 O-7.2", forge(GOOD.data + PAYLOAD, signer=SOME), "The second is payload."),
+        open_case("a message without a payload behind the certificate", "malformed-payload", "O-7.1", forge(b"", signer=SOME), CARRIED),
+        open_case("two certificates before the payload", "malformed-payload", "O-5.2 O-7.1", forge(CHAIN[0].data + PAYLOAD, signer=SOME), "The second is payload."),
+        open_case("a certificate twice before the payload", "malformed-payload", "O-5.2 O-7.1", forge(GOOD.data + PAYLOAD, signer=SOME), "The second is payload."),
         open_case("a message of the second provider, and the first is pinned", FAILED, "O-5.2 T-5", forge(signer=second), "Its certificate does not verify.", receiver=RECEIVER),
         open_case("the certificate of one pin, signed for the other", FAILED, "O-5.4 T-5", forge(signer=SOME, signed_provider=SECOND_PROVIDER.public), "The signature is for one provider key.", receiver=pinned(PROVIDER, SECOND_PROVIDER)),
     ]

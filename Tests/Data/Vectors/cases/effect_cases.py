@@ -26,10 +26,10 @@ def effect_cases() -> list[Vector]:
         case("without the certificate nothing has changed", "new new", "O-9.1", again, forge(signer=signer(2)), before),
         case("the certificate of a message that has expired takes no effect", "expired new", "O-9.1 O-9.3", late, forge(signer=signer(3), ttl=1), before),
         case("the certificate of a message with a malformed payload takes no effect", "malformed-payload new", "O-9.1 O-9.3", late, forge(b"{", signer=signer(3)), before),
-        case("the certificate of a message of another push class takes no effect", "wrong-push-class new", "O-9.1 O-9.3 O-6.5", late, forge(signer=signer(3), push_type="voip"), before),
+        case("the certificate of a message of another push class takes no effect", "wrong-push-class new", "O-9.1 O-9.3 O-6.2", late, forge(signer=signer(3), push_type="voip"), before),
         case("the certificate of a stranger's message takes no effect", "authentication-failed new", "O-9.1 O-9.3", "A genuine certificate, in a message that anyone could have made.", forge(signer=signer(3), signing_seed=STRANGER.seed), before),
-        case("the certificate of a message that was seen takes effect", "duplicate-quietly authentication-failed", "O-9.1 O-8.5", "A guard that was lost does not lose it.", theft, before, floor=SENT_AT),
-        case("the certificate of a duplicate takes effect", "new duplicate-quietly authentication-failed", "O-9.1 O-8.5", "The copy was sealed again after a planned rotation.", forge(signer=signer(1)), forge(signer=signer(2)), forge(signer=signer(0), message_id=OTHER_MESSAGE), receiver=knows(0)),
+        case("the certificate of a message that was seen takes effect", "duplicate-quietly authentication-failed", "O-9.1 O-8.6", "A guard that was lost does not lose it.", theft, before, floor=SENT_AT),
+        case("the certificate of a duplicate takes effect", "new duplicate-quietly authentication-failed", "O-9.1 O-8.6", "The copy was sealed again after a planned rotation.", forge(signer=signer(1)), forge(signer=signer(2)), forge(signer=signer(0), message_id=OTHER_MESSAGE), receiver=knows(0)),
         case("the same certificate in two messages", "new new", "O-9.1 T-3", again, theft, forge(signer=signer(3), message_id=OTHER_MESSAGE)),
         sequence_case(
             "a pending key that opens a message becomes active",
@@ -93,7 +93,7 @@ def effect_cases() -> list[Vector]:
         sequence_case(
             "a copy that was sealed to the pending key makes it active",
             "new duplicate-quietly",
-            "O-9.2 O-8.5",
+            "O-9.2 O-8.6",
             "The message is genuine: the provider seals to that key.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 1, "b", to_pending),

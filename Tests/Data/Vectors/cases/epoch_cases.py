@@ -129,10 +129,10 @@ def effect_cases() -> list[Vector]:
     comment = "It takes effect when every step has passed."
     to_call = replace(knows(0), push_type="voip")
     return [
-        open_case("a new certificate in an expired message", "expired", "O-6.3 O-9.1 O-9.3", forge(signer=signer(3), ttl=1), comment, receiver=knows(0)),
-        open_case("a new certificate in a message of the future", "not-yet-valid", "O-6.4 O-9.1 O-9.3", forge(signer=signer(3), sent_at=NOW + DAY + 1), comment, receiver=knows(0)),
-        open_case("a new certificate before a malformed payload", "malformed-payload", "O-7.2 O-9.1 O-9.3", forge(b"{", signer=signer(3)), comment, receiver=knows(0)),
-        open_case("a new certificate in a message of another push class", "wrong-push-class", "O-6.5 O-9.1 O-9.3", forge(signer=signer(3)), comment, receiver=to_call),
+        open_case("a new certificate in an expired message", "expired", "O-6.4 O-9.1 O-9.3", forge(signer=signer(3), ttl=1), comment, receiver=knows(0)),
+        open_case("a new certificate in a message of the future", "not-yet-valid", "O-6.5 O-9.1 O-9.3", forge(signer=signer(3), sent_at=NOW + DAY + 1), comment, receiver=knows(0)),
+        open_case("a new certificate before a malformed payload", "malformed-payload", "O-7.1 O-9.1 O-9.3", forge(b"{", signer=signer(3)), comment, receiver=knows(0)),
+        open_case("a new certificate in a message of another push class", "wrong-push-class", "O-6.2 O-9.1 O-9.3", forge(signer=signer(3)), comment, receiver=to_call),
         open_case("a new certificate in a message that a stranger signed", FAILED, "O-5.4 O-9.1 O-9.3", forge(signer=signer(3), signing_seed=SIGNING[4].seed), comment, receiver=knows(0)),
     ]
 

@@ -213,12 +213,12 @@ def structure_cases() -> list[Vector]:
 def message_cases() -> list[Vector]:
     """Step 6."""
     unsupported: list[tuple[str, str, dict[str, Any]]] = [
-        ("a time to live of 0", "O-6.2", {"ttl": 0}),
-        ("a time to live one second over the maximum", "O-6.2", {"ttl": MAXIMUM_TTL + 1}),
-        ("a time to live of 2^32 - 1", "O-6.2", {"ttl": 2**32 - 1}),
-        ("sent at 2^53", "O-6.2", {"sent_at": TIME_LIMIT}),
-        ("sent at 2^63", "O-6.2", {"sent_at": 2**63}),
-        ("sent at 2^64 - 1", "O-6.2 K-3", {"sent_at": 2**64 - 1}),
+        ("a time to live of 0", "O-6.3", {"ttl": 0}),
+        ("a time to live one second over the maximum", "O-6.3", {"ttl": MAXIMUM_TTL + 1}),
+        ("a time to live of 2^32 - 1", "O-6.3", {"ttl": 2**32 - 1}),
+        ("sent at 2^53", "O-6.3", {"sent_at": TIME_LIMIT}),
+        ("sent at 2^63", "O-6.3", {"sent_at": 2**63}),
+        ("sent at 2^64 - 1", "O-6.3 K-3", {"sent_at": 2**64 - 1}),
         *((f"push class {number}", "O-6.1", {"kind": number}) for number in (0, *range(4, 16))),
         *((f"push class {number} with a certificate", "O-6.1", {"kind": 0x80 | number, "signer": signer(3)}) for number in (0, 4, 15)),
     ]
@@ -231,7 +231,7 @@ def message_cases() -> list[Vector]:
             for name, rules, fault in unsupported
         ),
         *(
-            open_case(name, expected, "O-6.3", message, end, now=now)
+            open_case(name, expected, "O-6.4", message, end, now=now)
             for name, expected, message, now in [
                 ("at the last millisecond of its time to live", "opened", hour, SENT_AT + HOUR),
                 ("one millisecond after its time to live", "expired", hour, SENT_AT + HOUR + 1),
@@ -245,7 +245,7 @@ def message_cases() -> list[Vector]:
             open_case(
                 f"a message of push class {sealed} where {expected} is expected",
                 "opened" if sealed == expected else "wrong-push-class",
-                "O-6.5",
+                "O-6.2",
                 forge(push_type=sealed, signer=by),
                 classes,
                 receiver=replace(pinned(PROVIDER), push_type=expected),
@@ -254,11 +254,11 @@ def message_cases() -> list[Vector]:
             for expected in PUSH_CLASSES
             for by in [signer(3) if sealed == "voip" else signer()]
         ),
-        open_case("exactly 24 hours from the future", "opened", "O-6.4", longest, ahead, now=SENT_AT - DAY),
+        open_case("exactly 24 hours from the future", "opened", "O-6.5", longest, ahead, now=SENT_AT - DAY),
         open_case(
             "24 hours and a millisecond from the future",
             "not-yet-valid",
-            "O-6.4",
+            "O-6.5",
             longest,
             ahead,
             now=SENT_AT - DAY - 1,
@@ -266,18 +266,18 @@ def message_cases() -> list[Vector]:
         open_case(
             "sent at 2^53 - 1, which is far in the future",
             "not-yet-valid",
-            "O-6.2 O-6.4",
+            "O-6.3 O-6.5",
             forge(sent_at=TIME_LIMIT - 1),
             "The latest possible time of a message.",
         ),
-        open_case("a clock at 0", "not-yet-valid", "O-6.4", longest, "A phone that lost its clock.", now=0),
+        open_case("a clock at 0", "not-yet-valid", "O-6.5", longest, "A phone that lost its clock.", now=0),
         open_case(
-            "a clock at 2^53 - 1", "expired", "O-6.3", longest, "A clock at the end of time.", now=TIME_LIMIT - 1
+            "a clock at 2^53 - 1", "expired", "O-6.4", longest, "A clock at the end of time.", now=TIME_LIMIT - 1
         ),
         open_case(
             "a clock at 2^64 - 1",
             "expired",
-            "O-6.3 K-3",
+            "O-6.4 K-3",
             longest,
             "now + 24 hours does not wrap around.",
             now=2**64 - 1,
@@ -285,7 +285,7 @@ def message_cases() -> list[Vector]:
         open_case(
             "sent at 2^53 - 1 and opened then",
             "opened",
-            "O-6.2 K-3",
+            "O-6.3 K-3",
             forge(sent_at=TIME_LIMIT - 1),
             "sent at + time to live is above 2^53.",
             now=TIME_LIMIT - 1,

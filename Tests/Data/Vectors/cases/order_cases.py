@@ -50,9 +50,9 @@ def order_cases() -> list[Vector]:
         ("a stranger before an expired message", FAILED, "O-5.4", forge(signer=stranger, ttl=1), {}),
         ("padding that is not zero before a wrong push class", FAILED, "O-5.5", forge(push_type="voip", edit_content=flip(-1)), {}),
         ("an unknown push class before a time to live of 0", "unsupported-message", "O-6.1", forge(kind=4, ttl=0), {}),
-        ("a wrong push class before a time to live of 0", "wrong-push-class", "O-6.5", forge(push_type="voip", ttl=0), {}),
-        ("a wrong push class before an expired message", "wrong-push-class", "O-6.5", forge(push_type="voip", ttl=1), {}),
-        ("a wrong push class before a malformed payload", "wrong-push-class", "O-6.5", forge(b"{", push_type="background"), {}),
+        ("a wrong push class before a time to live of 0", "wrong-push-class", "O-6.2", forge(push_type="voip", ttl=0), {}),
+        ("a wrong push class before an expired message", "wrong-push-class", "O-6.2", forge(push_type="voip", ttl=1), {}),
+        ("a wrong push class before a malformed payload", "wrong-push-class", "O-6.2", forge(b"{", push_type="background"), {}),
         (
             "padding that is not zero before an expired message",
             FAILED,
@@ -74,8 +74,8 @@ def order_cases() -> list[Vector]:
             forge(b"{", kind=15),
             {},
         ),
-        ("an expired message before a malformed payload", "expired", "O-6.3", forge(b"{", ttl=1), {}),
-        ("a message from the future before a malformed payload", "not-yet-valid", "O-6.4", forge(b"{"), {"now": later}),
+        ("an expired message before a malformed payload", "expired", "O-6.4", forge(b"{", ttl=1), {}),
+        ("a message from the future before a malformed payload", "not-yet-valid", "O-6.5", forge(b"{"), {"now": later}),
     ]
     return [
         open_case(name, expected, rule, envelope, "Two faults; the earlier step decides the code.", **setting)

@@ -221,7 +221,7 @@ def plain_cases() -> list[Vector]:
     """What nothing is wrong with."""
     return [
         open_case(
-            "a genuine envelope", "opened", "O-4.1 O-4.3 O-5.4 O-7.2", forge(), "One device key, one pin."
+            "a genuine envelope", "opened", "O-4.1 O-4.3 O-5.4 O-7.1", forge(), "One device key, one pin."
         ),
         open_case(
             "the longest context",

@@ -52,7 +52,7 @@ def opened_cases() -> list[Vector]:
     ]
     comment = "Strict only where JSON readers disagree."
     return [
-        open_case(f"payload: {name}", "opened", f"{rules} O-7.2", forge(body), comment) for name, rules, body in bodies
+        open_case(f"payload: {name}", "opened", f"{rules} O-7.1", forge(body), comment) for name, rules, body in bodies
     ]
 
 
@@ -148,6 +148,6 @@ def malformed_cases() -> list[Vector]:
     ]
     comment = "A genuine message with a payload that is refused because readers could disagree about it."
     return [
-        open_case(f"malformed payload: {name}", "malformed-payload", f"{rule} O-7.2", forge(body), comment)
+        open_case(f"malformed payload: {name}", "malformed-payload", f"{rule} O-7.1", forge(body), comment)
         for name, rule, body in (*payloads, *encodings, *grammar)
     ]

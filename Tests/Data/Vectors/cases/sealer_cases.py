@@ -149,14 +149,14 @@ def bucket_cases() -> list[Vector]:
         refused("one byte more than a call holds", "S-5", room, of_size(voip + 1), push_type="voip"),
         refused("one byte more than any bucket holds", "S-5", "It fits no bucket.", of_size(3584 - BODY_OFFSET + 1), push_type="voip"),
         *(
-            accepted(f"the largest payload of bucket {bucket} beside a certificate", "S-6 S-12", smallest, of_size(bucket - BODY_OFFSET - 121), has_certificate=True)
+            accepted(f"the largest payload of bucket {bucket} beside a certificate", "S-6 S-9", smallest, of_size(bucket - BODY_OFFSET - 121), has_certificate=True)
             for bucket in BUCKETS[:7]
         ),
         *(
-            accepted(f"one byte more than bucket {bucket} holds beside a certificate", "S-6 S-12", smallest, of_size(bucket - BODY_OFFSET - 120), has_certificate=True)
+            accepted(f"one byte more than bucket {bucket} holds beside a certificate", "S-6 S-9", smallest, of_size(bucket - BODY_OFFSET - 120), has_certificate=True)
             for bucket in BUCKETS[:6]
         ),
-        accepted("the largest payload of all beside a certificate", "S-6 S-12", smallest, of_size(voip), push_type="voip", has_certificate=True),
+        accepted("the largest payload of all beside a certificate", "S-6 S-9", smallest, of_size(voip), push_type="voip", has_certificate=True),
         refused("one byte more than an alert holds beside a certificate", "S-5", room, of_size(alert + 1), has_certificate=True),
         refused("one byte more than a background push holds beside a certificate", "S-5", room, of_size(alert + 1), push_type="background", has_certificate=True),
         refused("one byte more than a call holds beside a certificate", "S-5", room, of_size(voip + 1), push_type="voip", has_certificate=True),
@@ -297,11 +297,11 @@ def refused_cases() -> list[Vector]:
         accepted("the end of the certificate", "S-10", "The limit is inclusive.", has_certificate=True, expires_at=SENT_AT),
         accepted("the shortest time to live", "S-10", "The limit is inclusive.", time_to_live=1),
         accepted("the latest time", "S-10", "The limit is inclusive.", time=TIME_LIMIT - 1),
-        accepted("eight attachments are taken", "A-11", "References are part of the body.", attachments=(REFERENCE,) * 8),
-        refused("nine attachments are too many", "A-11", "A receiver would drop the ninth.", attachments=(REFERENCE,) * 9),
+        accepted("eight attachments are taken", "A-13", "References are part of the body.", attachments=(REFERENCE,) * 8),
+        refused("nine attachments are too many", "A-13", "A receiver would drop the ninth.", attachments=(REFERENCE,) * 9),
         refused(
             "attachments that leave no room",
-            "A-11 S-5",
+            "A-13 S-5",
             "References are part of the body.",
             of_size(2596 - 100),
             attachments=(REFERENCE,),

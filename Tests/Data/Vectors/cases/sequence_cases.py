@@ -184,16 +184,16 @@ def take_cases() -> list[Vector]:
         )
 
     return [
-        same("the same request at once", "new again-quietly", "O-8.4 O-8.9", 0, "a"),
-        same("the same request after a second", "new again-quietly", "O-8.4 O-8.9", 1000, "a"),
-        same("the same request after a month", "new again-quietly", "O-8.4", 29 * DAY, "a"),
-        same("the same message under another request", "new duplicate-quietly", "O-8.1 O-8.3 O-8.5", 1000, "b"),
-        same("another request, and a strict receiver", "new duplicate", "O-8.5 O-8.9", 1000, "b", is_strict=True),
-        same("the same request, and a strict receiver", "new again-quietly", "O-8.4", 1000, "a", is_strict=True),
+        same("the same request at once", "new again-quietly", "O-8.5 O-8.7", 0, "a"),
+        same("the same request after a second", "new again-quietly", "O-8.5 O-8.7", 1000, "a"),
+        same("the same request after a month", "new again-quietly", "O-8.5", 29 * DAY, "a"),
+        same("the same message under another request", "new duplicate-quietly", "O-8.1 O-8.4 O-8.6", 1000, "b"),
+        same("another request, and a strict receiver", "new duplicate", "O-8.6 O-8.7", 1000, "b", is_strict=True),
+        same("the same request, and a strict receiver", "new again-quietly", "O-8.5", 1000, "a", is_strict=True),
         sequence_case(
             "no request identifier, twice",
             "new again-quietly",
-            "O-8.4",
+            "O-8.5",
             "The message id stands for the request.",
             comes(NOW, None, GENUINE),
             comes(NOW + 1000, None, GENUINE),
@@ -201,7 +201,7 @@ def take_cases() -> list[Vector]:
         sequence_case(
             "sealed again under the same message id",
             "new duplicate-quietly",
-            "O-8.5",
+            "O-8.6",
             "A retry is a new envelope of the same message.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 1000, "b", copy),
@@ -209,7 +209,7 @@ def take_cases() -> list[Vector]:
         sequence_case(
             "two messages under one request",
             "new new",
-            "O-8.3",
+            "O-8.4",
             "The message is identified, not the request.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 1000, "a", forge(message_id=OTHER_MESSAGE)),
@@ -217,7 +217,7 @@ def take_cases() -> list[Vector]:
         sequence_case(
             "one message id of two providers",
             "new new",
-            "O-8.3",
+            "O-8.4",
             "A row contains the pin: no one can block another provider's message.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 1000, "b", forge(signer=BY_SECOND)),
@@ -226,7 +226,7 @@ def take_cases() -> list[Vector]:
         sequence_case(
             "three copies under three requests",
             "new duplicate-quietly duplicate-quietly",
-            "O-8.5",
+            "O-8.6",
             "Each is a copy of the first.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 1, "b", GENUINE),
@@ -235,7 +235,7 @@ def take_cases() -> list[Vector]:
         sequence_case(
             "the first request again after a copy under another",
             "new duplicate-quietly again-quietly",
-            "O-8.4 O-8.5",
+            "O-8.5 O-8.6",
             "The row keeps the request that made it.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 1, "b", GENUINE),
@@ -244,7 +244,7 @@ def take_cases() -> list[Vector]:
         sequence_case(
             "a copy that has expired",
             "new expired",
-            "O-6.3 O-8.5",
+            "O-6.4 O-8.6",
             "Times come before replay.",
             comes(NOW, "a", short),
             comes(end + 1, "b", short),
@@ -252,7 +252,7 @@ def take_cases() -> list[Vector]:
         sequence_case(
             "a copy that lives longer, after the end of the first",
             "new duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "A row is kept after its end.",
             comes(NOW, "a", short),
             comes(end + 1, "b", long),
@@ -284,19 +284,19 @@ def state_cases() -> list[Vector]:
 
     quiet = "again-quietly"
     return [
-        two("two deliveries of one request, the first is handed over first", f"new again new {quiet}", "O-8.2 O-8.9", "a", 1, 2),
-        two("two deliveries of one request, the second is handed over first", f"new again again {quiet}", "O-8.2 O-8.9", "a", 2, 1),
-        two("a copy taken meanwhile, and handed over after", "new copy new duplicate-quietly", "O-8.5 O-8.9", "b", 1, 2),
-        two("a copy taken meanwhile, and handed over before", f"new copy copy {quiet}", "O-8.5 O-8.9", "b", 2, 1),
-        two("a copy taken meanwhile, handed over after, to a strict receiver", "new copy new duplicate", "O-8.5 O-8.9", "b", 1, 2, is_strict=True),
-        two("a copy taken meanwhile, handed over before, to a strict receiver", f"new copy copy {quiet}", "O-8.9", "b", 2, 1, is_strict=True),
-        killed("a delivery that ended, and the same request", "new again duplicate-quietly", "O-8.4 O-8.9", "a"),
-        killed("a delivery that ended, and another request", "new copy duplicate-quietly", "O-8.5 O-8.9", "b"),
-        killed("a delivery that ended, and another request to a strict receiver", "new copy duplicate", "O-8.5 O-8.9", "b", is_strict=True),
+        two("two deliveries of one request, the first is handed over first", f"new again new {quiet}", "O-8.3 O-8.7", "a", 1, 2),
+        two("two deliveries of one request, the second is handed over first", f"new again again {quiet}", "O-8.3 O-8.7", "a", 2, 1),
+        two("a copy taken meanwhile, and handed over after", "new copy new duplicate-quietly", "O-8.6 O-8.7", "b", 1, 2),
+        two("a copy taken meanwhile, and handed over before", f"new copy copy {quiet}", "O-8.6 O-8.7", "b", 2, 1),
+        two("a copy taken meanwhile, handed over after, to a strict receiver", "new copy new duplicate", "O-8.6 O-8.7", "b", 1, 2, is_strict=True),
+        two("a copy taken meanwhile, handed over before, to a strict receiver", f"new copy copy {quiet}", "O-8.7", "b", 2, 1, is_strict=True),
+        killed("a delivery that ended, and the same request", "new again duplicate-quietly", "O-8.5 O-8.7", "a"),
+        killed("a delivery that ended, and another request", "new copy duplicate-quietly", "O-8.6 O-8.7", "b"),
+        killed("a delivery that ended, and another request to a strict receiver", "new copy duplicate", "O-8.6 O-8.7", "b", is_strict=True),
         sequence_case(
             "the same delivery handed over twice",
             f"new new {quiet}",
-            "O-8.9",
+            "O-8.7",
             once,
             take(NOW, "a", GENUINE),
             hand_over(NOW + 10, 1),
@@ -305,7 +305,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "the same request after the handing over may fetch nothing",
             f"new new again-handed-over {quiet}",
-            "O-8.4 O-8.10",
+            "O-8.5 O-8.8",
             fetch,
             take(NOW, "a", GENUINE),
             hand_over(NOW + 10, 1),
@@ -315,7 +315,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "a guard that is lost between taking and handing over",
             f"new new duplicate-quietly",
-            "O-8.7 O-8.9",
+            "O-8.10 O-8.7",
             "What is new rings although its row is gone, and makes the row.",
             take(NOW, "a", GENUINE),
             lose(NOW + 10),
@@ -325,7 +325,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "a copy whose row is lost before it is handed over",
             "new copy duplicate-quietly",
-            "O-8.7 O-8.9",
+            "O-8.10 O-8.7",
             "It did not make the row, and nobody can tell whether the message was shown.",
             take(NOW, "a", GENUINE),
             take(NOW + 5, "b", GENUINE),
@@ -335,7 +335,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "the same request, whose row is lost before it is handed over",
             f"new again {quiet}",
-            "O-8.7 O-8.9",
+            "O-8.10 O-8.7",
             "It did not make the row, and nobody can tell whether the message was shown.",
             take(NOW, "a", GENUINE),
             take(NOW + 5, "a", GENUINE),
@@ -345,7 +345,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "a guard that cannot be written",
             "new new",
-            "O-8.8 O-8.9",
+            "O-8.11 O-8.7",
             "A lost message harms the user more than a repeated one.",
             lock(NOW),
             comes(NOW, "a", GENUINE),
@@ -354,7 +354,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "a guard that can be written again before the message is handed over",
             "new new duplicate-quietly",
-            "O-8.8 O-8.9",
+            "O-8.11 O-8.7",
             "Handing over makes the row that taking could not write.",
             lock(NOW),
             take(NOW, "a", GENUINE),
@@ -365,7 +365,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "a guard that cannot be written when a new message is handed over",
             "new new",
-            "O-8.8 O-8.9",
+            "O-8.11 O-8.7",
             "It took the row, and rings.",
             take(NOW, "a", GENUINE),
             lock(NOW + 5),
@@ -374,7 +374,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "a guard that cannot be written when a copy is handed over",
             "new copy duplicate-quietly",
-            "O-8.8 O-8.9",
+            "O-8.11 O-8.7",
             "Somebody else took the row, and may have rung.",
             take(NOW, "a", GENUINE),
             lock(NOW + 5),
@@ -384,7 +384,7 @@ def state_cases() -> list[Vector]:
         sequence_case(
             "a guard that cannot be written, with the row of a message that was shown",
             f"new {quiet} duplicate-quietly",
-            "O-8.8",
+            "O-8.11",
             "What can be read decides.",
             comes(NOW, "a", GENUINE),
             lock(NOW + 5),
@@ -405,7 +405,7 @@ def account_cases() -> list[Vector]:
         sequence_case(
             "one message id for two accounts",
             "new new duplicate-quietly duplicate-quietly",
-            "O-8.3 O-8.5",
+            "O-8.4 O-8.6",
             one_id,
             comes(NOW, "a", GENUINE),
             comes(NOW + 10, "b", there),
@@ -417,7 +417,7 @@ def account_cases() -> list[Vector]:
         sequence_case(
             "one message id for two keys of one account",
             "new duplicate-quietly",
-            "O-8.5",
+            "O-8.6",
             "The account belongs to the row and not its key: a retry after a rotation is shown once.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 10, "b", there),
@@ -426,7 +426,7 @@ def account_cases() -> list[Vector]:
         sequence_case(
             "one message id for two keys of another account",
             "new duplicate-quietly",
-            "O-8.5",
+            "O-8.6",
             "The account belongs to the row and not its key: a retry after a rotation is shown once.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 10, "b", there),
@@ -436,7 +436,7 @@ def account_cases() -> list[Vector]:
         sequence_case(
             "a floor that rose for one account",
             "new new duplicate-quietly new",
-            "O-8.6",
+            "O-8.9",
             "Count and floor are of a pin and an account.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 10, "b", forge(message_id=THIRD_MESSAGE, sent_at=SENT_AT + 1)),
@@ -472,12 +472,12 @@ def floor_cases() -> list[Vector]:
     both = pinned(PROVIDER, SECOND_PROVIDER)
     return [
         sequence_case(
-            "sent at the floor", "duplicate-quietly", "O-8.3 O-8.5", seen, comes(NOW, "a", GENUINE), floor=SENT_AT
+            "sent at the floor", "duplicate-quietly", "O-8.4 O-8.6", seen, comes(NOW, "a", GENUINE), floor=SENT_AT
         ),
         sequence_case(
             "sent a millisecond after the floor",
             "new",
-            "O-8.3",
+            "O-8.4",
             "It is new.",
             comes(NOW, "a", GENUINE),
             floor=SENT_AT - 1,
@@ -485,7 +485,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "sent before the floor, to a strict receiver",
             "duplicate",
-            "O-8.5 O-8.9",
+            "O-8.6 O-8.7",
             seen,
             comes(NOW, "a", GENUINE),
             floor=SENT_AT + HOUR,
@@ -494,7 +494,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "sent before the floor, twice under one request",
             "seen seen duplicate-quietly duplicate-quietly",
-            "O-8.5",
+            "O-8.6",
             "What was seen gets no row, so no second copy has the same request.",
             take(NOW, "a", GENUINE),
             take(NOW + 10, "a", GENUINE),
@@ -505,7 +505,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "sent before the floor, and a later copy above it",
             "duplicate-quietly new",
-            "O-8.5",
+            "O-8.6",
             "What was seen gets no row.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 10, "b", forge(sent_at=SENT_AT + 1)),
@@ -514,7 +514,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a guard that was lost, and the message in hand",
             "new",
-            "O-8.7",
+            "O-8.10",
             "It counts as new up to ten minutes after it was sent.",
             lose(SENT_AT + 599_999),
             comes(SENT_AT + 599_999, "a", GENUINE),
@@ -522,7 +522,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a guard that was lost, and a message from ten minutes before",
             "duplicate-quietly",
-            "O-8.7",
+            "O-8.10",
             "What may have been shown counts as shown.",
             lose(SENT_AT + 600_000),
             comes(SENT_AT + 600_000, "a", GENUINE),
@@ -530,7 +530,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a guard that was lost while the clock was ten days ahead",
             "new new",
-            "O-8.7",
+            "O-8.10",
             "A floor above now + 24 hours is void, also when its time comes.",
             lose(NOW + 10 * DAY),
             comes(NOW, "a", GENUINE),
@@ -539,7 +539,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a guard that was lost while the clock was a day ahead",
             "duplicate-quietly",
-            "O-8.7",
+            "O-8.10",
             "The limit is inclusive.",
             lose(NOW + DAY + 600_000),
             comes(NOW, "a", GENUINE),
@@ -547,7 +547,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a message that counts as seen finds a row when it is handed over",
             "seen new duplicate-quietly new",
-            "O-8.2 O-8.9",
+            "O-8.3 O-8.7",
             "It is quiet, and leaves the row to the one that made it.",
             take(NOW, "a", GENUINE),
             take(NOW - DAY - 1, "b", GENUINE),
@@ -558,7 +558,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "the floor of a provider that rose while the clocks were ten days ahead",
             "new new new",
-            "O-8.7",
+            "O-8.10",
             "It becomes 0 like the guard's.",
             comes(NOW + 10 * DAY, "a", message(1, sent_at=NOW + 10 * DAY)),
             comes(NOW + 10 * DAY, "b", message(2, sent_at=NOW + 10 * DAY + 1)),
@@ -568,7 +568,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "the floor of a provider that rose while its clock was a day ahead",
             "new new duplicate-quietly",
-            "O-8.7",
+            "O-8.10",
             "The limit is inclusive.",
             comes(NOW, "a", message(1, sent_at=NOW + DAY)),
             comes(NOW, "b", message(2, sent_at=NOW + DAY - 1)),
@@ -578,7 +578,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "no more room: the message that comes stays, even if it was sent first",
             "new new duplicate-quietly duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "Room is made before the row.",
             comes(NOW, "a", message(4)),
             comes(NOW + 1, "b", message(2)),
@@ -589,7 +589,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "no more room: the row of the lowest sent at goes, and the floor rises to it",
             "new new new duplicate-quietly duplicate-quietly new",
-            "O-8.6",
+            "O-8.9",
             "What may have been forgotten counts as seen.",
             comes(NOW, "a", message(2)),
             comes(NOW + 1, "b", message(4)),
@@ -602,7 +602,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "no more room: a row goes by when it was sent, not by when it came",
             "new new new duplicate-quietly duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "The floor rises to the lowest sent at.",
             comes(NOW, "a", message(4)),
             comes(NOW + 1, "b", message(2)),
@@ -614,7 +614,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "no more room: the row of a message whose time to live is over has no precedence",
             "new new new duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "A clock that jumps ahead makes rows look expired.",
             comes(NOW, "a", message(4, ttl=3600)),
             comes(NOW + 1, "b", message(2)),
@@ -625,7 +625,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "room is counted for each provider",
             "new new duplicate-quietly duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "One provider cannot push out another's rows.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 1, "b", forge(signer=BY_SECOND)),
@@ -637,7 +637,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "of several copies the latest sent at decides which row goes",
             "new new duplicate-quietly new duplicate-quietly duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "A message sealed again has the place of its latest copy.",
             comes(NOW, "a", message(1)),
             comes(NOW + 1, "b", message(3)),
@@ -650,7 +650,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a clock that jumps ten days ahead and back forgets nothing",
             "new new duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its provider.",
             comes(NOW, "a", short),
             comes(end + 10 * DAY, "b", forge(message_id=OTHER_MESSAGE)),
@@ -659,7 +659,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a provider whose clock is ahead makes nobody forget",
             "new new duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its provider.",
             comes(NOW, "a", short),
             comes(NOW + 1000, "b", forge(message_id=OTHER_MESSAGE, sent_at=NOW + DAY)),
@@ -668,7 +668,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "a jump of the clock, and what another provider sent later, forget nothing",
             "new new new duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "The latest sent at is that of the row's own provider.",
             comes(NOW, "a", short),
             comes(end + 10 * DAY, "b", forge(message_id=OTHER_MESSAGE, sent_at=end + 9 * DAY, signer=BY_SECOND)),
@@ -679,7 +679,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "at 48 hours after its end a row is still kept",
             "new new duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "The limit is inclusive, by the clock and by the latest sent at.",
             comes(NOW, "a", short),
             comes(end + 2 * DAY + 1000, "b", forge(message_id=OTHER_MESSAGE, sent_at=end + 2 * DAY)),
@@ -688,7 +688,7 @@ def floor_cases() -> list[Vector]:
         sequence_case(
             "of several copies the latest end counts",
             "new duplicate-quietly new duplicate-quietly",
-            "O-8.6",
+            "O-8.9",
             "The row of a message is kept for its longest-lived copy.",
             comes(NOW, "a", short),
             comes(NOW + 1000, "b", forge(ttl=30 * 86_400)),
@@ -721,24 +721,24 @@ def withdrawal_cases() -> list[Vector]:
         return sequence_case(name, expected, rules, comment, *steps, **options)
 
     return [
-        case("a message that is withdrawn after it was shown", "new new a", "O-8.11 O-8.12 O-8.14", comes(NOW, "a", message), comes(NOW + 1, "b", withdrawal), screen(NOW + 2)),
-        case("a message that is withdrawn before it comes", "new withdrawn nothing", "O-8.12 O-8.13 O-8.14 N-8", comes(NOW, "b", withdrawal), comes(NOW + 1, "a", message), screen(NOW + 2)),
-        case("a copy of a withdrawn message", "new new withdrawn withdrawn", "O-8.13 N-8", comes(NOW, "a", message), comes(NOW + 1, "b", withdrawal), comes(NOW + 2, "c", message), comes(NOW + 3, "a", message)),
-        case("a message that is withdrawn between taking and handing over", "new new withdrawn", "O-8.12 O-8.13 N-8", take(NOW, "a", message), comes(NOW + 1, "b", withdrawal), hand_over(NOW + 2, 1)),
-        case("a withdrawal takes effect when it is taken", "new new a", "O-8.12 O-8.14", comes(NOW, "a", message), take(NOW + 1, "b", withdrawal), screen(NOW + 2)),
-        case("a withdrawal that comes twice", "new again-quietly withdrawn", "O-8.12 O-8.13", comes(NOW, "b", withdrawal), comes(NOW + 1, "b", withdrawal), comes(NOW + 2, "a", message)),
-        case("a withdrawal that counts as seen", "duplicate-quietly withdrawn", "O-8.12", comes(NOW, "b", withdraws(["table-17"], sent_at=SENT_AT - 1)), comes(NOW + 1, "a", message), floor=SENT_AT - 1),
-        case("a withdrawal that does not open", "new authentication-failed nothing", "O-8.12 O-9.3", comes(NOW, "a", message), comes(NOW + 1, "b", flip(-1)(withdrawal)), screen(NOW + 2)),
-        case("another provider's message is not withdrawn", "new new nothing", "O-8.12", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], signer=BY_SECOND)), screen(NOW + 2), receiver=two_providers),
-        case("another account's message is not withdrawn", "new new nothing", "O-8.12", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], device=TABLET)), screen(NOW + 2), receiver=two_keys, accounts=others),
-        case("a message does not withdraw itself", "new again-quietly nothing", "O-8.11", comes(NOW, "a", withdraws(["table-17"], message_id=table)), comes(NOW + 1, "a", withdraws(["table-17"], message_id=table)), screen(NOW + 2)),
-        case("a message that was withdrawn may withdraw others", "new withdrawn withdrawn", "O-8.12 O-8.13", comes(NOW, "b", withdrawal), comes(NOW + 1, "a", withdraws(["table-18"], message_id=table)), comes(NOW + 2, "c", named("table-18"))),
-        case("two messages are withdrawn at once", "new new new a,c", "O-8.11 O-8.14", comes(NOW, "a", message), comes(NOW + 1, "c", named("table-18")), comes(NOW + 2, "b", withdraws(["table-17", "table-18"])), screen(NOW + 3)),
-        case("the sixty-fifth name is not withdrawn", "new withdrawn new", "O-8.11", comes(NOW, "b", withdraws([*many, "table-17"])), comes(NOW + 1, "c", named(many[-1])), comes(NOW + 2, "a", message)),
-        case("a name that is no string leaves the others", "new withdrawn", "O-8.11", comes(NOW, "b", withdraws([7, "", None, "table-17"])), comes(NOW + 1, "a", message)),
-        case("a withdrawal that is no array", "new new", "O-8.11", comes(NOW, "b", withdraws("table-17")), comes(NOW + 1, "a", message)),
-        case("a withdrawal is kept for thirty days after it was sent", "new withdrawn new", "O-8.12", comes(NOW, "b", withdraws(["table-17"], ttl=60)), comes(SENT_AT + 29 * DAY, "a", message), comes(SENT_AT + 40 * DAY, "c", named("table-18", sent_at=SENT_AT + 40 * DAY))),
-        case("a withdrawal while the guard cannot be written", "new new nothing", "O-8.8 O-8.12", comes(NOW, "a", message), lock(NOW + 1), comes(NOW + 2, "b", withdrawal), unlock(NOW + 3), screen(NOW + 4)),
+        case("a message that is withdrawn after it was shown", "new new a", "O-8.12 O-8.13 O-8.15", comes(NOW, "a", message), comes(NOW + 1, "b", withdrawal), screen(NOW + 2)),
+        case("a message that is withdrawn before it comes", "new withdrawn nothing", "O-8.13 O-8.14 O-8.15 N-8", comes(NOW, "b", withdrawal), comes(NOW + 1, "a", message), screen(NOW + 2)),
+        case("a copy of a withdrawn message", "new new withdrawn withdrawn", "O-8.14 N-8", comes(NOW, "a", message), comes(NOW + 1, "b", withdrawal), comes(NOW + 2, "c", message), comes(NOW + 3, "a", message)),
+        case("a message that is withdrawn between taking and handing over", "new new withdrawn", "O-8.13 O-8.14 N-8", take(NOW, "a", message), comes(NOW + 1, "b", withdrawal), hand_over(NOW + 2, 1)),
+        case("a withdrawal takes effect when it is taken", "new new a", "O-8.13 O-8.15", comes(NOW, "a", message), take(NOW + 1, "b", withdrawal), screen(NOW + 2)),
+        case("a withdrawal that comes twice", "new again-quietly withdrawn", "O-8.13 O-8.14", comes(NOW, "b", withdrawal), comes(NOW + 1, "b", withdrawal), comes(NOW + 2, "a", message)),
+        case("a withdrawal that counts as seen", "duplicate-quietly withdrawn", "O-8.13", comes(NOW, "b", withdraws(["table-17"], sent_at=SENT_AT - 1)), comes(NOW + 1, "a", message), floor=SENT_AT - 1),
+        case("a withdrawal that does not open", "new authentication-failed nothing", "O-8.13 O-9.3", comes(NOW, "a", message), comes(NOW + 1, "b", flip(-1)(withdrawal)), screen(NOW + 2)),
+        case("another provider's message is not withdrawn", "new new nothing", "O-8.13", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], signer=BY_SECOND)), screen(NOW + 2), receiver=two_providers),
+        case("another account's message is not withdrawn", "new new nothing", "O-8.13", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], device=TABLET)), screen(NOW + 2), receiver=two_keys, accounts=others),
+        case("a message does not withdraw itself", "new again-quietly nothing", "O-8.12", comes(NOW, "a", withdraws(["table-17"], message_id=table)), comes(NOW + 1, "a", withdraws(["table-17"], message_id=table)), screen(NOW + 2)),
+        case("a message that was withdrawn may withdraw others", "new withdrawn withdrawn", "O-8.13 O-8.14", comes(NOW, "b", withdrawal), comes(NOW + 1, "a", withdraws(["table-18"], message_id=table)), comes(NOW + 2, "c", named("table-18"))),
+        case("two messages are withdrawn at once", "new new new a,c", "O-8.12 O-8.15", comes(NOW, "a", message), comes(NOW + 1, "c", named("table-18")), comes(NOW + 2, "b", withdraws(["table-17", "table-18"])), screen(NOW + 3)),
+        case("the sixty-fifth name is not withdrawn", "new withdrawn new", "O-8.12", comes(NOW, "b", withdraws([*many, "table-17"])), comes(NOW + 1, "c", named(many[-1])), comes(NOW + 2, "a", message)),
+        case("a name that is no string leaves the others", "new withdrawn", "O-8.12", comes(NOW, "b", withdraws([7, "", None, "table-17"])), comes(NOW + 1, "a", message)),
+        case("a withdrawal that is no array", "new new", "O-8.12", comes(NOW, "b", withdraws("table-17")), comes(NOW + 1, "a", message)),
+        case("a withdrawal is kept for thirty days after it was sent", "new withdrawn new", "O-8.13", comes(NOW, "b", withdraws(["table-17"], ttl=60)), comes(SENT_AT + 29 * DAY, "a", message), comes(SENT_AT + 40 * DAY, "c", named("table-18", sent_at=SENT_AT + 40 * DAY))),
+        case("a withdrawal while the guard cannot be written", "new new nothing", "O-8.11 O-8.13", comes(NOW, "a", message), lock(NOW + 1), comes(NOW + 2, "b", withdrawal), unlock(NOW + 3), screen(NOW + 4)),
     ]
 
 

@@ -278,14 +278,14 @@ def inner_cases() -> list[Vector]:
     ]
     return [
         *(case(name, FAILED, "O-5.4" if "length" not in name else "O-5.1", forge(**fault), signature) for name, fault in cases),  # type: ignore[arg-type]
-        case("past its time to live", "expired", "O-6.3", forge(ttl=1), later, now=SENT_AT + 1001),
-        case("a day ahead and a bit", "not-yet-valid", "O-6.4", forge(), later, now=SENT_AT - DAY - 1),
+        case("past its time to live", "expired", "O-6.4", forge(ttl=1), later, now=SENT_AT + 1001),
+        case("a day ahead and a bit", "not-yet-valid", "O-6.5", forge(), later, now=SENT_AT - DAY - 1),
         case("an unknown push class", "unsupported-message", "O-6.1", forge(kind=4), later),
-        case("another push class", "wrong-push-class", "O-6.5", forge(kind=3), later),
+        case("another push class", "wrong-push-class", "O-6.2", forge(kind=3), later),
         case("a kind with bit 4", FAILED, "O-5.1", forge(kind=0x11), later),
         case("a kind that promises a certificate, at epoch 0", FAILED, "O-5.2", forge(kind=0x81), later),
         case("an epoch below the floor", FAILED, "O-5.3 T-4", forge(signer=signer(0)), later, replace(RECEIVES, learned=kept(CHAIN[2]))),
-        case("a time to live of zero", "unsupported-message", "O-6.2", forge(ttl=0), later),
+        case("a time to live of zero", "unsupported-message", "O-6.3", forge(ttl=0), later),
         case("a payload without aps", "malformed-payload", "J-7", forge(b'{"a":1}'), later),
     ]
 

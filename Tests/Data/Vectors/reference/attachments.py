@@ -22,7 +22,7 @@ LARGEST_SIZE = 2**53 - 1
 MAXIMUM_COUNT = 8
 MAXIMUM_NAME = 255
 
-# The grammar of A-5. The lengths of the host and the value of the port are checked apart.
+# The grammar of A-6. The lengths of the host and the value of the port are checked apart.
 CHARACTER = r"[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2}"
 OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 HOST = rf"(?:[A-Za-z0-9_-]{{1,63}}\.)*[A-Za-z][A-Za-z0-9_-]{{0,62}}|{OCTET}(?:\.{OCTET}){{3}}"

@@ -69,7 +69,7 @@ class Post:
 
 
 def read_post(body: bytes, has_session: bool) -> Post | dict[str, str]:
-    """D-37 to D-41: a signed record, or the one member of another post."""
+    """D-14 to D-18: a signed record, or the one member of another post."""
     records.require(len(body) <= MAXIMUM_POST)
     members = records.members(body)
     kinds = [name for name in ("record", "pairing", "answer", "hello") if name in members]
@@ -158,7 +158,7 @@ class Store:
         return Provider(held, user=user, elsewhere=elsewhere, own_keys=self.own_keys, is_removed=bool(row and row.removed), seals=self.seals)
 
     def stored(self, device: str, record: Record, user: str | None, now: int) -> tuple["Store", str]:
-        """D-17, D-35."""
+        """D-32, D-33."""
         row = self.devices.get(device)
         if row and row.removed == "ended":
             row = replace(row, update_key=None, sequence=0)
@@ -177,7 +177,7 @@ class Store:
         return store.with_device(device, after), "unchanged" if is_same else "updated" if present else "added"
 
     def removing(self, device: str, why: str, now: int) -> "Store":
-        """D-47: by APNs' answer or by the operator."""
+        """D-39: by APNs' answer or by the operator."""
         row = self.devices[device]
         assert row.removed is None and why in ("apns", "operator")
         return self.with_device(device, replace(row, sequence=max(row.sequence, now + DAY), grant=None, removed=why))
@@ -201,7 +201,7 @@ def signed_reply(reply: bytes, signature: bytes) -> bytes:
 def believed(
     body: bytes, asked: bytes, pins: tuple[bytes, ...], learned: dict[bytes, Learned], topic: str, now: int
 ) -> Reply | None:
-    """D-49: the reply, if a message of its certificate would open now."""
+    """D-44: the reply, if a message of its certificate would open now."""
     try:
         members = records.members(body)
         data = decode(records.text_of(members, "reply"), 0, MAXIMUM_RECORD)
@@ -230,12 +230,12 @@ def is_of(pin: bytes, certificate: Certificate | None, learned: Learned, topic: 
 
 
 def next_sequence(last: int, clock: int) -> int:
-    """D-50."""
+    """D-45."""
     return max(last + 1, clock if clock <= trust.LATEST_CLOCK * 1000 else 0)
 
 
 def sequence_after_stale(last: int, told: int) -> int:
-    """D-51."""
+    """D-46."""
     return max(last, min(told, last + 2**40))
 
 

@@ -140,7 +140,7 @@ def from_base64url(text: str) -> bytes:
 
 
 def certificate_of(text: str | None) -> tuple[Certificate | None, str | None]:
-    """D-31: the certificate, or why there is none."""
+    """D-12: the certificate, or why there is none."""
     if text is None:
         return None, None
     try:
@@ -156,13 +156,13 @@ def nonce_of(record: dict[str, object]) -> str | None:
 
 
 def is_end(record: dict[str, object]) -> bool:
-    """D-38."""
+    """D-15."""
     require("ended" not in record or record["ended"] is True)
     return "ended" in record
 
 
 def read_end(record: dict[str, object]) -> End:
-    """D-38."""
+    """D-15."""
     device, provider_text, nonce = text_of(record, "device"), text_of(record, "provider"), nonce_of(record)
     require(device is not None and is_device_id(device) and provider_text is not None and nonce is not None)
     require(number_of(record, "sequence") == END_SEQUENCE)
@@ -249,7 +249,7 @@ def read_reply(text: bytes) -> Reply:
 
 
 def signature_key_of(text: str | None) -> bytes | None:
-    """D-32."""
+    """D-13."""
     if text is None:
         return None
     key = from_base64url(text) if SIGNATURE_KEY.fullmatch(text) else b""
@@ -300,7 +300,7 @@ def register(record: Record, provider: Provider) -> None:
 
 
 def check_user(key: bytes, provider: Provider) -> None:
-    """D-15."""
+    """D-22."""
     held = provider.held
     if held.key is None or provider.is_replaced:
         return
@@ -309,7 +309,7 @@ def check_user(key: bytes, provider: Provider) -> None:
 
 
 def check_generation(record: Record, provider: Provider) -> None:
-    """D-7, D-18, D-23."""
+    """D-27, D-28, D-29."""
     held = provider.held
     if provider.is_replaced:
         return
@@ -324,7 +324,7 @@ def check_generation(record: Record, provider: Provider) -> None:
 
 
 def check_key(record: Record, provider: Provider) -> None:
-    """D-24, D-8, D-17."""
+    """D-30, D-31, D-32."""
     held = provider.held
     if provider.seals and suite_of_key(record.key) not in provider.seals and record.key != held.key:
         raise Refused("unsupported-suite")
@@ -336,12 +336,12 @@ def check_key(record: Record, provider: Provider) -> None:
 
 
 def foreign_members(record: Record, provider: Provider) -> list[str]:
-    """D-22."""
+    """D-35."""
     return ["provider"] if record.provider and record.provider not in provider.own_keys else []
 
 
 def is_stale(record: Record, provider: Provider, topic: str) -> bool:
-    """D-33: whether the record proves a certificate that the provider never issued."""
+    """D-36: whether the record proves a certificate that the provider never issued."""
     if record.certificate is None or record.certificate.claim in [one.claim for one in provider.issued]:
         return False
     if record.certificate.epoch < max((one.floor for one in provider.issued), default=0):

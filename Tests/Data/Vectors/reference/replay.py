@@ -126,7 +126,7 @@ class Memory:
         return delivery.verdict
 
     def forget_below(self, floor: int, provider: bytes) -> None:
-        """O-8.16, for every account: what is kept of a provider key is the same for all."""
+        """O-8.2, for every account: what is kept of a provider key is the same for all."""
         for (pin, _), shelf in self.shelves.items():
             if pin == provider:
                 shelf.rows = {name: row for name, row in shelf.rows.items() if row.epoch >= floor}

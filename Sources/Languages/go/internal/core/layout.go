@@ -98,7 +98,7 @@ func Decode(text string) []byte {
 	return data
 }
 
-// IsFullBody is.
+// IsFullBody is.
 func IsFullBody(text string) bool {
 	return 1 <= len(text) && len(text) <= format.LongestFullBody && utf8.ValidString(text) && !strings.HasPrefix(text, "\ufeff")
 }
@@ -112,7 +112,7 @@ func ChunkNonce(number uint64, isLast bool) []byte {
 	return append(nonce, 0)
 }
 
-// IsFileSize is: the last chunk is empty only if it is the first.
+// IsFileSize is: the last chunk is empty only if it is the first.
 func IsFileSize(size uint64) bool {
 	if size < format.SmallestFile || size > format.LargestTime {
 		return false

@@ -1,7 +1,7 @@
 """Files that accompany a push: `Docs/FormatAttachments.md`.
 
 Nothing is fetched: an app must fetch over https only, after redirects too, from the same host, and never more than
-`size` bytes [A-16], [A-34].
+`size` bytes [A-18], [A-19].
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def malformed_reference(text: str) -> PushcryptError:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """The address of a sealed file, and its key. Because of the key it must never reach `userInfo` or a log [A-15]."""
+    """The address of a sealed file, and its key. Because of the key it must never reach `userInfo` or a log [A-17]."""
 
-    #: An https address, without user name and fragment [A-5].
+    #: An https address, without user name and fragment [A-6].
     url: str
     #: The key of the file, 32 bytes.
     key: bytes = field(repr=False)
@@ -57,12 +57,12 @@ class Reference:
     sha256: bytes
     #: The plain file's uniform type identifier, such as `public.jpeg`.
     type: str
-    #: A label to show, 1 to 255 bytes, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`, `CON` or a
+    #: A label to show, 1 to 255 bytes, never a path: [A-8] allows names that some systems treat as paths, such as `C:x`, `CON` or a
     #: backslash.
     name: str
 
     def __post_init__(self) -> None:
-        """[A-5] to [A-10]"""
+        """[A-6] to [A-11]"""
         for what, kind in {"url": str, "key": bytes, "size": int, "sha256": bytes, "type": str, "name": str}.items():
             check_type(getattr(self, what), kind, what)
         for is_good, text in (
@@ -101,13 +101,13 @@ def parse_reference(value: object) -> Reference:
 
 
 def is_size(size: int) -> bool:
-    """[A-8], and whether a last chunk can be so long: it is empty only if it is the first."""
+    """[A-9], and whether a last chunk can be so long: it is empty only if it is the first."""
     last = (size - len(FILE_HEADER)) % SEALED_CHUNK
     return SMALLEST_FILE <= size <= LARGEST_FILE and (last == 0 or last > TAG_LENGTH or size == SMALLEST_FILE)
 
 
 def is_url(text: str) -> bool:
-    """The grammar of [A-5]."""
+    """The grammar of [A-6]."""
     parts = URL.fullmatch(text)
     if parts is None or int(parts["port"] or 0) > LARGEST_PORT:
         return False
@@ -117,7 +117,7 @@ def is_url(text: str) -> bool:
 
 
 def is_file_name(name: str) -> bool:
-    """[A-7]"""
+    """[A-8]"""
     if name in (".", "..") or "/" in name or len(name) > LONGEST_FILE_NAME:
         return False
     controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in name)
@@ -220,7 +220,7 @@ class FullBody:
 
 
 def seal_full_body(text: str, *, url: str, key: AnyKey | Hedged) -> FullBody:
-    """Seals a text of 1 to 65,536 bytes; the payload's own body has to be one that can be shown alone, such as its beginning [A-28].
+    """Seals a text of 1 to 65,536 bytes; the payload's own body has to be one that can be shown alone, such as its beginning [A-20].
 
     `url` is the https address at which you store it, `key` your sealer, or the key that it has. Refuses with `body-too-long`,
     `malformed-file`, or `malformed-reference` for the address.

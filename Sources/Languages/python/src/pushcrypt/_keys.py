@@ -100,7 +100,7 @@ class _PublicKey(_Key):
 class DevicePublicKey(_PublicKey):
     """A device's public key, `pcr1…`: what a payload is sealed to. Made from its 32 bytes, or by `parse` from its text.
 
-    One of suite 2, `pcrx1…`, can be held for a device [D-24], but this package does not seal to it.
+    One of suite 2, `pcrx1…`, can be held for a device [D-30], but this package does not seal to it.
     """
 
     __slots__ = ()

@@ -69,13 +69,13 @@ def is_visible(text: str) -> bool:
 
 
 def check_avatar(reference: Reference) -> None:
-    """[A-36]"""
+    """[A-24]"""
     if reference.type not in AVATAR_TYPES or reference.size > LARGEST_AVATAR:
         raise PushcryptError(Code.MALFORMED_REFERENCE, "an avatar is a JPEG or PNG of at most 1,000,000 sealed bytes")
 
 
 def check_withdrawal(ids: Sequence[str], own: str | None) -> None:
-    """Refuses ids that no receiver would take [O-8.11]."""
+    """Refuses ids that no receiver would take [O-8.12]."""
     if len(ids) > MOST_WITHDRAWN:
         raise PushcryptError(Code.INVALID_REQUEST, f"a message withdraws at most {MOST_WITHDRAWN} others; send several")
     if not all(id and is_unicode(id) for id in ids):

@@ -100,7 +100,7 @@ class Device:
 class DeviceRecord(Device):
     """A phone's registration: from a phone to its provider. `accept` decides about it."""
 
-    #: The highest certificate that the device knows. One that breaks [T-1] counts as absent [D-31].
+    #: The highest certificate that the device knows. One that breaks [T-1] counts as absent [D-12].
     certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
@@ -170,11 +170,11 @@ class Reply:
     refused: str | None = None
     #: The provider key.
     provider: ProviderPublicKey | None = None
-    #: The provider's current certificate, from epoch 1 on, in a refusal too [D-26].
+    #: The provider's current certificate, from epoch 1 on, in a refusal too [D-37].
     certificate: Certificate | None = None
-    #: The suites of which the phone may make a key [D-25].
+    #: The suites of which the phone may make a key [D-47].
     suites: Sequence[int] = (SUITE,)
-    #: The members of the record that name a key which the provider never had [D-22].
+    #: The members of the record that name a key which the provider never had [D-35].
     foreign: Sequence[str] = ()
     #: The public key with which the provider signs requests to a relay, 32 bytes.
     push_key: bytes | None = None
@@ -210,7 +210,7 @@ def check(is_good: object, what: str) -> None:
 
 
 def check_key(key: bytes | None, name: str) -> None:
-    """[D-32], of bytes."""
+    """[D-13], of bytes."""
     check_optional(key, bytes, name)
     if key is not None:
         check(len(key) == KEY_LENGTH, name)
@@ -218,7 +218,7 @@ def check_key(key: bytes | None, name: str) -> None:
 
 
 def raw_key(text: str) -> bytes:
-    """[D-32]"""
+    """[D-13]"""
     key = bytes32(decode(text), "a key in base64url")
     check_verifying_key(key)
     return key
@@ -231,12 +231,12 @@ def check_numbers(generation: int, created: int | None) -> None:
 
 
 def is_device_id(text: str) -> bool:
-    """[D-14]"""
+    """[D-20]"""
     return is_label(text) and is_visible(text) and not text.startswith(("pcr1", PREFIX_2)) and bool(text.strip(" "))
 
 
 def is_version(text: str) -> bool:
-    """[D-10]"""
+    """[D-8]"""
     return is_label(text, LONGEST_APP_VERSION)
 
 
@@ -252,13 +252,13 @@ def suite_of(public_key: str) -> int:
 
 
 def are_suites(suites: Sequence[int], own: int | None) -> bool:
-    """[D-9], with the suite of a record's key."""
+    """[D-7], with the suite of a record's key."""
     is_ordered = list(suites) == sorted(set(suites)) and 1 <= len(suites) <= MOST_SUITES
     return is_ordered and 1 <= suites[0] and suites[-1] <= LARGEST_SUITE and (own is None or own in suites)
 
 
 def suites_of(fields: Fields, own: int) -> Sequence[int]:
-    """[D-9]"""
+    """[D-7]"""
     numbers = [one.at_most(LARGEST_SUITE) for one in fields.items("suites", Number, MOST_SUITES)]
     suites = [number for number in numbers if number is not None] or [own]
     fields.require(None not in numbers and are_suites(suites, own), "suites")
@@ -271,7 +271,7 @@ def check_suite(fields: Fields, own: int) -> None:
 
 
 def certificate_of(fields: Fields) -> Certificate | None:
-    """A certificate that breaks [T-1] counts as absent [D-31]."""
+    """A certificate that breaks [T-1] counts as absent [D-12]."""
     text = fields.text("certificate")
     try:
         return None if text is None else Certificate.parse(text)

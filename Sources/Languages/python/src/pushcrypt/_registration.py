@@ -32,7 +32,7 @@ class StoredDevice(Device):
     topic: str
     #: The user whose session sent the record; `None` if not known.
     user: str | None = None
-    #: Whether the device was removed: what was learned of it is kept [D-34].
+    #: Whether the device was removed: what was learned of it is kept [D-38].
     is_removed: bool = False
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class StoredDevice(Device):
         return written(self._members() | {"user": self.user, "removed": self.is_removed})
 
     def removed(self, *, at: int | None = None) -> StoredDevice:
-        """What to keep of a device that is removed [D-34]: give it to `accept` if the id comes back.
+        """What to keep of a device that is removed [D-38]: give it to `accept` if the id comes back.
 
         `at` is the present time in milliseconds since 1970, by default the system's: what the phone sent before it, or says within a day, is older.
         """
@@ -77,9 +77,9 @@ class Accepted:
     #: Whether to remove the device `elsewhere`.
     removes_elsewhere: bool
     #: A certificate by your provider key that you did not issue: your store is an old copy, or somebody has the key. Tell your operator,
-    #: and give it as `proven` to the next `CertificateRequest` [D-33].
+    #: and give it as `proven` to the next `CertificateRequest` [D-36].
     stale_store: Certificate | None
-    #: The members of the record that name a provider key which you never had. Tell your operator [D-22].
+    #: The members of the record that name a provider key which you never had. Tell your operator [D-35].
     foreign: Sequence[str]
 
 
@@ -89,7 +89,7 @@ def accept(
     issued: Collection[Certificate] | None = None, elsewhere: StoredDevice | None = None, replace: bool = False,
     push_key: bytes | None = None,
 ) -> Accepted:
-    """Decides about a phone's record, and returns what to store and to answer [D-7] to [D-34].
+    """Decides about a phone's record, and returns what to store and to answer [D-22] to [D-38].
 
     What the record lacks stays as held; of a device that was removed or set up again, the user, `update_key` and `sequence` alone. A refusal changes nothing:
     `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch`, `key-taken`.
@@ -175,7 +175,7 @@ def merged(record: DeviceRecord, held: StoredDevice | None, kept: StoredDevice |
 def never_issued(
     shown: Certificate | None, provider: ProviderPublicKey, topic: str, current: Certificate | None, issued: Collection[Certificate]
 ) -> Certificate | None:
-    """The certificate of a record, if it verifies and is none of the provider's [D-33]."""
+    """The certificate of a record, if it verifies and is none of the provider's [D-36]."""
     known = [*issued, *([] if current is None else [current])]
     if shown is None or any(one.claim == shown.claim for one in known) or (current is not None and shown.epoch < current.floor):
         return None

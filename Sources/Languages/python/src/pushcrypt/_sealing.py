@@ -222,7 +222,7 @@ class Sealer(Hedged):
         withdraws: Iterable[str], drop: bool, exact: bool, answers: AnswerSecret | None, drawn: tuple[bytes, bytes] | None = None,
         sealed_life: int | None = None,
     ) -> SealedPush:
-        """Vectors give the randomness, which must never be used twice [S-9], and the life as it is."""
+        """Vectors give the randomness, which must never be used twice [S-12], and the life as it is."""
         if push_type not in LIMITS:
             raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE)
         check_type(device, DevicePublicKey, "the device's key, of which parse() reads the text,")

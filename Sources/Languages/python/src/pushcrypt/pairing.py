@@ -229,7 +229,7 @@ def is_url(url: str) -> bool:
 
 
 def decoded(body: str | bytes) -> bytes:
-    """The bytes of a request in a post [D-40]."""
+    """The bytes of a request in a post [D-17]."""
     text = utf8(body, "the body")
     fields = Fields(text if len(text) <= LONGEST_POST else b"", "posts")
     fields.require(POSTS & fields.members.keys() == {"pairing"}, "what is posted")

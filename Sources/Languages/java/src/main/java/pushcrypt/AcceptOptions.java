@@ -57,7 +57,7 @@ public final class AcceptOptions {
         }
 
         /**
-         * Names your current certificate, which is in every reply [D-26].
+         * Names your current certificate, which is in every reply [D-37].
          *
          * @param certificate the certificate; {@code null} at epoch 0
          * @return this
@@ -68,7 +68,7 @@ public final class AcceptOptions {
         }
 
         /**
-         * Names the certificates that you issued. Without them a stale store is noticed at epoch 0 only [D-33].
+         * Names the certificates that you issued. Without them a stale store is noticed at epoch 0 only [D-36].
          *
          * @param certificates all that are not below the floor of the current one
          * @return this
@@ -79,7 +79,7 @@ public final class AcceptOptions {
         }
 
         /**
-         * Names other provider keys that you have or had [D-22].
+         * Names other provider keys that you have or had [D-35].
          *
          * @param keys the keys
          * @return this
@@ -92,7 +92,7 @@ public final class AcceptOptions {
         }
 
         /**
-         * Names another device, under another id, that has the record's key [D-17].
+         * Names another device, under another id, that has the record's key [D-32].
          *
          * @param device the device; {@code null} if there is none
          * @return this

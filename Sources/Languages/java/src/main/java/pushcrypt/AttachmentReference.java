@@ -10,7 +10,7 @@ import pushcrypt.internal.*;
 /**
  * The place of a sealed file, and its key. (Docs/FormatAttachments.md, "Reference")
  *
- * <p>Because of the key, {@link #toJson} must never reach the app's data or a log [A-15]. Printing a reference shows no key.
+ * <p>Because of the key, {@link #toJson} must never reach the app's data or a log [A-17]. Printing a reference shows no key.
  *
  * @param url where the file is fetched, over https only
  * @param key the key of the file, a secret: 43 characters of base64url
@@ -39,7 +39,7 @@ public record AttachmentReference(String url, String key, long size, String sha2
      * @param sha256 SHA-256 of the sealed file: 43 characters of base64url
      * @param type the plain file's uniform type identifier, such as {@code public.jpeg}
      * @param name the plain file's name: a label to show, never a path
-     * @throws PushcryptException {@code malformed-reference} by [A-5] to [A-10]
+     * @throws PushcryptException {@code malformed-reference} by [A-6] to [A-11]
      */
     public AttachmentReference {
         boolean isGood = isURL(url)
@@ -57,7 +57,7 @@ public record AttachmentReference(String url, String key, long size, String sha2
      *
      * @param json the reference as an object
      * @return the reference
-     * @throws PushcryptException {@code malformed-reference} by [A-5] to [A-10]
+     * @throws PushcryptException {@code malformed-reference} by [A-6] to [A-11]
      */
     public static AttachmentReference fromJson(String json) {
         return read(Payload.parse(json, Code.MALFORMED_REFERENCE));
@@ -68,7 +68,7 @@ public record AttachmentReference(String url, String key, long size, String sha2
      *
      * @param json the reference as an object, in UTF-8
      * @return the reference
-     * @throws PushcryptException {@code malformed-reference} by [A-5] to [A-10]
+     * @throws PushcryptException {@code malformed-reference} by [A-6] to [A-11]
      */
     public static AttachmentReference fromJson(byte[] json) {
         return read(Payload.parse(json, Code.MALFORMED_REFERENCE));
@@ -107,7 +107,7 @@ public record AttachmentReference(String url, String key, long size, String sha2
     }
 
     /**
-     * Returns whether the reference can be that of a full body [A-28].
+     * Returns whether the reference can be that of a full body [A-20].
      *
      * @return whether type and size are those of a text of 1 to 65,536 bytes
      */
@@ -115,7 +115,7 @@ public record AttachmentReference(String url, String key, long size, String sha2
         return type.equals(Format.FULL_BODY_TYPE) && size > Format.SMALLEST_FILE && size <= Format.SMALLEST_FILE + Format.LONGEST_FULL_BODY;
     }
 
-    /** */
+    /** */
     boolean isAvatar() {
         return Format.AVATAR_TYPES.contains(type) && size <= Format.LARGEST_AVATAR;
     }

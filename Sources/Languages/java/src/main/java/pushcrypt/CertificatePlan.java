@@ -14,7 +14,7 @@ import pushcrypt.internal.Times;
  *
  * @param current the certificate that is replaced, or {@code null} at epoch 0
  * @param past the epochs that were replaced within the last 38 days, at most the last 64
- * @param proven a certificate that a record showed and that the provider never issued [D-33], or {@code null}
+ * @param proven a certificate that a record showed and that the provider never issued [D-36], or {@code null}
  * @param isStolen whether all earlier keys end at once
  * @param lifetime how long the key may sign, whole seconds; {@code null} for ever
  */
@@ -39,7 +39,7 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
      *
      * @param current the certificate that is replaced, or {@code null} at epoch 0
      * @param past the epochs that were replaced within the last 38 days, at most the last 64
-     * @param proven a certificate that a record showed and that the provider never issued [D-33], or {@code null}
+     * @param proven a certificate that a record showed and that the provider never issued [D-36], or {@code null}
      * @param isStolen whether all earlier keys end at once
      * @param lifetime how long the key may sign, whole seconds; {@code null} for ever
      */

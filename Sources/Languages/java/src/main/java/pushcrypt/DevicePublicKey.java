@@ -7,7 +7,7 @@ import pushcrypt.internal.Keys;
 /**
  * The key of a device to which a provider seals. Two keys are equal if their bytes are.
  *
- * <p>This package accepts a key of suite 2 for a device that has one already [D-24], and does not seal to it.
+ * <p>This package accepts a key of suite 2 for a device that has one already [D-30], and does not seal to it.
  */
 public final class DevicePublicKey extends AbstractPublicKey {
     private DevicePublicKey(byte[] key) {

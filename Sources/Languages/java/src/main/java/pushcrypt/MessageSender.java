@@ -26,7 +26,7 @@ public record MessageSender(String name, String handle, String conversation, Lis
      * @param recipients the names of the others in the conversation, at most 8
      * @param avatar a sealed picture, or {@code null}
      * @throws PushcryptException {@code invalid-request} unless each text has 1 to 255 bytes without control characters [N-9];
-     *     {@code malformed-reference} of an avatar that is no picture of at most 1,000,000 bytes [A-36]
+     *     {@code malformed-reference} of an avatar that is no picture of at most 1,000,000 bytes [A-24]
      */
     public MessageSender {
         recipients = List.copyOf(recipients);

@@ -70,7 +70,7 @@ final class Records {
         return topic;
     }
 
-    /** Reads [D-9], with the suite of a record's key; null for a reply. */
+    /** Reads [D-7], with the suite of a record's key; null for a reply. */
     static List<Integer> suites(Members members, Integer own) {
         Object value = member(members, "suites");
         if (value == null) return List.of(own == null ? Format.SUITE : own);
@@ -110,7 +110,7 @@ final class Records {
         return text;
     }
 
-    /** A certificate. One that breaks [T-1] counts as absent [D-31]. */
+    /** A certificate. One that breaks [T-1] counts as absent [D-12]. */
     static Certificate certificate(Members members) {
         String text = text(members, "certificate");
         try {
@@ -120,7 +120,7 @@ final class Records {
         }
     }
 
-    /** Refuses a `push_key` or `update_key` that is no key [D-32]. */
+    /** Refuses a `push_key` or `update_key` that is no key [D-13]. */
     static void checkKey(String text) {
         if (text != null) ProviderPublicKey.of(AttachmentReference.bytes32(text, Code.MALFORMED_KEY));
     }

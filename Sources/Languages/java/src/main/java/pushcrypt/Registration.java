@@ -46,7 +46,7 @@ public final class Registration {
         return new Accepted(device, reply, other != null, neverIssued(record.certificate(), device.topic(), options), foreign);
     }
 
-    /** [D-15], [D-7], [D-18] and [D-23]. */
+    /** [D-22], [D-27], [D-28] and [D-29]. */
     private static void checkAgainst(DeviceRecord record, StoredDevice held, boolean isSame, String user) {
         long generation = held == null ? 0 : held.record().generation();
         if (held != null) {
@@ -71,7 +71,7 @@ public final class Registration {
         return keepsToken ? merged.withToken(old.token(), old.environment()) : merged;
     }
 
-    /** A certificate that verifies and that the provider never issued, or null [D-33]. */
+    /** A certificate that verifies and that the provider never issued, or null [D-36]. */
     private static Certificate neverIssued(Certificate shown, String topic, AcceptOptions options) {
         Certificate current = options.certificate;
         boolean isAsked = shown != null && (options.issued != null || current == null);

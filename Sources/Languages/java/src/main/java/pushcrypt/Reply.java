@@ -18,7 +18,7 @@ import pushcrypt.internal.Payload.Members;
  * @param hello what the phone had posted, or {@code null}
  * @param sequence the one held, beside the refusal {@code stale-record}, or {@code null}
  * @param provider its provider key, or {@code null}
- * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
+ * @param certificate its current certificate, or {@code null} at epoch 0 [D-37]
  * @param suites the suites of which the phone may make a key
  * @param foreign the members of the record that name a key which it never had
  * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
@@ -39,7 +39,7 @@ public record Reply(
      * @param hello what the phone had posted, or {@code null}
      * @param sequence the one held, beside the refusal {@code stale-record}, or {@code null}
      * @param provider its provider key, or {@code null}
-     * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
+     * @param certificate its current certificate, or {@code null} at epoch 0 [D-37]
      * @param suites the suites of which the phone may make a key
      * @param foreign the members of the record that name a key which it never had
      * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}

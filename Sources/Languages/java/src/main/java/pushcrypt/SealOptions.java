@@ -121,7 +121,7 @@ public final class SealOptions {
          *
          * @param reference what {@link Sealer#sealFullBody} returned
          * @return this
-         * @throws PushcryptException {@code malformed-reference} by [A-28]
+         * @throws PushcryptException {@code malformed-reference} by [A-20]
          */
         public Builder fullBody(AttachmentReference reference) {
             if (!reference.isFullBody()) throw new PushcryptException(Code.MALFORMED_REFERENCE);

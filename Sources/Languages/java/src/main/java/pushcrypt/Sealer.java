@@ -211,7 +211,7 @@ public final class Sealer {
      * @param text the whole text, 1 to 65,536 bytes
      * @param url where the sealed file will be stored
      * @return the sealed file, and the reference for {@link SealOptions.Builder#fullBody}
-     * @throws PushcryptException {@code body-too-long}, {@code malformed-file} for a text that is empty or begins with a byte order mark [A-28],
+     * @throws PushcryptException {@code body-too-long}, {@code malformed-file} for a text that is empty or begins with a byte order mark [A-20],
      *     {@code malformed-reference} or {@code invalid-request}
      */
     public SealedFile sealFullBody(String text, String url) {

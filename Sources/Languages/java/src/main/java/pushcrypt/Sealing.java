@@ -15,7 +15,7 @@ final class Sealing {
     /** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
     private static final BigInteger END_UNIT = BigInteger.valueOf(Format.EXPIRATION_UNIT), SECOND = BigInteger.valueOf(1000);
 
-    /** The random bytes of one message, and of vectors the time to live as it is sealed. They must never be used twice [S-9]. */
+    /** The random bytes of one message, and of vectors the time to live as it is sealed. They must never be used twice [S-12]. */
     record Fixed(byte[] messageID, byte[] ephemeral, long sealedLife) {
         static Fixed random() {
             return new Fixed(Platform.random(), Platform.random(), 0);

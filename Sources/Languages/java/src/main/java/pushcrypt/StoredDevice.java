@@ -13,7 +13,7 @@ import pushcrypt.internal.Payload.Members;
  *
  * @param record the last accepted record, with what earlier ones said and it did not
  * @param user whose device it is, or {@code null}
- * @param isRemoved whether the device was removed: then this only decides about a record that comes later [D-34]
+ * @param isRemoved whether the device was removed: then this only decides about a record that comes later [D-38]
  */
 public record StoredDevice(DeviceRecord record, String user, boolean isRemoved) {
     /**
@@ -100,7 +100,7 @@ public record StoredDevice(DeviceRecord record, String user, boolean isRemoved) 
     }
 
     /**
-     * Returns what is kept of a device that is removed now: its user, key, suite, generation, update key and sequence [D-34]. Store it instead of the device. What
+     * Returns what is kept of a device that is removed now: its user, key, suite, generation, update key and sequence [D-38]. Store it instead of the device. What
      * the phone sent before, or says within a day, is older.
      *
      * @return another value

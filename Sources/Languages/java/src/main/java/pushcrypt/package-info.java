@@ -8,7 +8,7 @@
  * </ul>
  *
  * <p>A refusal is a {@link pushcrypt.PushcryptException} with a {@link pushcrypt.Code}; {@code pushcrypt explain CODE} explains each. Numbers in brackets, such as
- * [D-17], are rules of Docs/Format.md and its parts. No parameter, result or part of a record is {@code null} unless its documentation says so; {@code null} in
+ * [D-32], are rules of Docs/Format.md and its parts. No parameter, result or part of a record is {@code null} unless its documentation says so; {@code null} in
  * another place is a {@link java.lang.NullPointerException}. All values are immutable and may be shared by threads. The JDK does the cryptography.
  */
 package pushcrypt;

@@ -97,7 +97,7 @@ final class RegistrationTest {
         assertFalse(accept(record(DEVICE, 1), null, "alice").removesElsewhere());
     }
 
-    /** [D-34] */
+    /** [D-38] */
     @Test
     void aRemovedDeviceIsRemembered() {
         StoredDevice removed = StoredDevice.fromJson(new StoredDevice(FULL, "alice", false).removed().toJson());
@@ -122,7 +122,7 @@ final class RegistrationTest {
         assertEquals("bob", again.user());
     }
 
-    /** [D-15] */
+    /** [D-22] */
     @Test
     void aUsersSessionTakesNoDeviceOfNobody() {
         StoredDevice held = new StoredDevice(FULL, null, false);
@@ -130,7 +130,7 @@ final class RegistrationTest {
         assertEquals("alice", Registration.accept(FULL, held, "alice", options(AcceptOptions.Builder::replace)).device().user());
     }
 
-    /** [D-32], [D-37], [D-38], [D-14] */
+    /** [D-13], [D-14], [D-15], [D-20] */
     @Test
     void membersOfPosts() {
         String good = FULL.toJson().replace("}", ",\"nonce\":\"" + "A".repeat(22) + "\"}");
@@ -146,7 +146,7 @@ final class RegistrationTest {
             refused(Code.MALFORMED_RECORD, () -> record(DEVICE, 1).withDeviceId("a" + Character.toString(invisible)).toJson()));
     }
 
-    /** [D-22], [D-26], [D-33] */
+    /** [D-35], [D-37], [D-36] */
     @Test
     void foreignPinsAndStaleStores() {
         Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC), second = CertificatePlan.after(first.certificate()).issue(PROVIDER, TOPIC);
@@ -179,7 +179,7 @@ final class RegistrationTest {
         refused(Code.WEAK_KEY, () -> options(options -> options.pushKey(new byte[32])));
     }
 
-    /** Suite 2, by [D-3], [D-9], [D-14], [D-23] and [D-24]. */
+    /** Suite 2, by [D-3], [D-7], [D-20], [D-29] and [D-30]. */
     @TestFactory
     Stream<DynamicTest> suite2() {
         return Vectors.kit("suite-2-keys", test -> {
@@ -231,7 +231,7 @@ final class RegistrationTest {
         Certificate certificate = CertificatePlan.FIRST.issue(PROVIDER, TOPIC).certificate();
         Reply refusal = Reply.fromJson(Reply.refuse(mismatch, certificate).toJson());
         assertEquals("user-mismatch", refusal.refused());
-        assertEquals(certificate, refusal.certificate(), "a refusal has it too [D-26]");
+        assertEquals(certificate, refusal.certificate(), "a refusal has it too [D-37]");
         assertEquals("{\"version\":1,\"refused\":\"user-mismatch\"}", Reply.refuse(mismatch).toJson());
         Reply reply = accept(FULL, null, "alice").reply();
         assertEquals(List.of(DEVICE, OWN), List.of(reply.acknowledged(), reply.provider()));

@@ -9,7 +9,7 @@ public final class FileStream {
 
     private FileStream() {}
 
-    /** the last chunk is empty only if it is the first. */
+    /** the last chunk is empty only if it is the first. */
     public static boolean isSize(long size) {
         long last = (size - HEADER.length) % Format.SEALED_CHUNK;
         boolean isWhole = size == Format.SMALLEST_FILE || last == 0 || last > Format.TAG_LENGTH;
