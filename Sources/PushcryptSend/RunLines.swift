@@ -24,10 +24,11 @@ final class RunLines {
     private var held: [Int: (line: SendLine, addedAt: UInt64)] = [:]
     private var heldBytes = 0
     private var messages = 0
-    /// Whether the only message was added.
-    private var hasAllInput = false
     /// When the run was asked to end.
     private var stoppedAt: UInt64?
+    /// For how long this process did not run, in milliseconds: stopped, or on a laptop whose lid was closed.
+    private var absence: UInt64 = 0
+    private var wokeAt = SystemEnvironment.uptime()
     /// What ends the run after the answers that are under way.
     private(set) var failure: CommandFailure?
     var counts = SendCounts()
@@ -46,27 +47,44 @@ final class RunLines {
         readyAt = SystemEnvironment.uptime()
     }
 
-    var now: Moment { Moment(uptime: SystemEnvironment.uptime(), wall: console.now()) }
+    var now: Moment { Moment(uptime: SystemEnvironment.uptime() - absence, wall: console.now()) }
+
+    /// Takes note that the process has waited. What took much longer than it meant to is time in which it did not run, which does not
+    /// count.
+    func woke(afterMeaningToWait time: UInt64) {
+        let uptime = now.uptime
+        if uptime > wokeAt + time + 5000 { absence += uptime - wokeAt - time }
+        wokeAt = now.uptime
+    }
 
     /// Whether there is none without an answer.
     var isEmpty: Bool { held.isEmpty }
     var isStopped: Bool { stoppedAt != nil }
     var hasReadAll: Bool { input.isAtEnd }
+    var isLogJSON: Bool { settings.log == .json }
     var hasOutput: Bool { output.hasBytes }
     /// Whether everything is read, answered and written.
     var isDone: Bool {
-        held.isEmpty && (input.isAtEnd || isStopped && input.isEmpty || hasAllInput) && output.isEmpty
+        held.isEmpty && (input.isAtEnd || isStopped && input.isEmpty) && output.isEmpty
     }
 }
 
 // MARK: Reading
 
 extension RunLines {
-    /// Whether more lines are read now; `deferred` are the messages that wait for something other than their turn, and their bytes.
-    func takesInput(deferred: (count: Int, bytes: Int)) -> Bool {
-        !isStopped && !hasAllInput && !output.isFull
+    /// What of the messages waits for something other than its turn, and how many are read ahead.
+    struct Deferred {
+        var count = 0
+        var bytes = 0
+        var readAhead = 0
+    }
+
+    /// Whether more lines are read now.
+    func takesInput(deferred: Deferred) -> Bool {
+        !isStopped && !output.isFull
             && settings.limits.allow(
-                held: (held.count, heldBytes), deferred: deferred, answers: (output.waitingCount, output.waitingBytes))
+                held: (held.count, heldBytes), deferred: (deferred.count, deferred.bytes),
+                answers: (output.waitingCount, output.waitingBytes), window: deferred.readAhead)
     }
 
     /// Whether a line may be at hand, and otherwise whether to wait for the input.
@@ -75,9 +93,6 @@ extension RunLines {
         let hasLine = takesInput ? input.mayHaveLine : isStopped && !input.isEmpty
         return (hasLine, takesInput && !hasLine && !input.hasEnded)
     }
-
-    /// Whether no more lines come now, after a look at the input that was idle.
-    func isIdle(takesInput: Bool) -> Bool { input.hasEnded || !takesInput }
 
     /// Reads once; call it if the input is readable.
     func read() {
@@ -88,7 +103,7 @@ extension RunLines {
     func fail(_ error: CommandFailure) { failure = failure ?? error }
 
     /// Takes the lines at hand, and gives each message to `send`.
-    func take(deferred: () -> (count: Int, bytes: Int), _ send: (Delivery, PushEnvironment?) -> Void) {
+    func take(deferred: () -> Deferred, _ send: (Message, PushEnvironment?) -> Void) {
         // After a stop, what was read is answered.
         while takesInput(deferred: deferred()) || isStopped, let next = input.next() {
             count()
@@ -103,20 +118,13 @@ extension RunLines {
         }
     }
 
-    /// Takes a single message in place of an input.
-    func take(only line: SendLine, _ send: (Delivery, PushEnvironment?) -> Void) {
-        count()
-        take(line, nil, send)
-        hasAllInput = true
-    }
-
     private func count() {
         messages += 1
         counts.lines += 1
     }
 
     private func take(
-        _ line: SendLine, _ text: ContiguousArray<UInt8>?, _ send: (Delivery, PushEnvironment?) -> Void
+        _ line: SendLine, _ text: ContiguousArray<UInt8>?, _ send: (Message, PushEnvironment?) -> Void
     ) {
         switch line.content {
         case .refused(let failure):
@@ -128,13 +136,13 @@ extension RunLines {
             if let text { output.append(text + [newline], as: messages) }
         case .message(_, _) where isStopped: refuse(line)
         case .message(_, _) where settings.isDry: output.append(line.dryAnswer, as: messages)
-        case .message(let request, let environment):
+        case .message(let push, let environment):
             let now = now
-            let delivery = Delivery(number: messages, request: request, end: now.uptime + settings.retryFor)
-            delivery.byteCount = line.byteCount
+            let message = Message(number: messages, push: push, end: now.uptime + settings.retryFor)
+            message.byteCount = line.byteCount
             held[messages] = (line, now.uptime)
             heldBytes += line.byteCount
-            send(delivery, environment)
+            send(message, environment)
         }
     }
 
@@ -152,10 +160,10 @@ extension RunLines {
 
 extension RunLines {
     /// Answers a message.
-    func answer(_ delivery: Delivery, _ outcome: Outcome) {
-        guard let line = held.removeValue(forKey: delivery.number)?.line else { return }
+    func answer(_ message: Message, _ outcome: Outcome) {
+        guard let line = held.removeValue(forKey: message.number)?.line else { return }
         heldBytes -= line.byteCount
-        output.append(line.answer(outcome), as: delivery.number)
+        output.append(line.answer(outcome), as: message.number)
         let failure = SendFailure(outcome)
         if let failure {
             counts.fail(failure.code.rawValue, mayRetry: failure.mayRetry)
@@ -167,7 +175,7 @@ extension RunLines {
         guard settings.log != nil else { return }
         var fields: [MessageFormat.Field] = [("line", .number(line.number))]
         if let id = line.id { fields.append(("id", .word(id))) }
-        if let fingerprint = EventLog.fingerprint(of: delivery.request.payload) {
+        if let fingerprint = EventLog.fingerprint(of: message.push.payload) {
             fields.append(("fingerprint", .word(fingerprint)))
         }
         if case .accepted(let answer) = outcome {

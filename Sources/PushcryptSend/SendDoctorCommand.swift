@@ -78,7 +78,7 @@ struct SendDoctorCommand: CommandBody {
         }
     }
 
-    private func verdict(_ answer: APNsAnswer) -> [Finding] {
+    private func verdict(_ answer: PushAnswer) -> [Finding] {
         let accepted = Finding(.note, "APNs accepts the login")
         return switch (answer.status, answer.reason) {
         case (400, "BadDeviceToken"):

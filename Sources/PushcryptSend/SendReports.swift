@@ -25,18 +25,11 @@ extension SendState {
     static let patience: UInt64 = 5 * 60 * 1000
 }
 
-/// A run, for what is reported of it.
-protocol SendRun: AnyObject {
-    var lines: RunLines { get }
-    var state: SendState { get }
-    func run(tick: () -> Void) throws(CommandFailure)
-}
-
-extension Sender: SendRun {
+extension Sender {
     var state: SendState {
         var state = lines.state
-        for route in routes.values {
-            let dispatcher = route.dispatcher
+        for line in routes.values {
+            let dispatcher = line.dispatcher
             state.isConnected = state.isConnected || dispatcher.isConnected
             state.inFlight += dispatcher.inFlight
             state.connections += dispatcher.connectionsOpened
@@ -65,12 +58,12 @@ struct SendReports {
         self.health = health
     }
 
-    mutating func writeIfDue(_ sender: some SendRun) {
+    mutating func writeIfDue(_ sender: Sender) {
         guard metrics != nil || health != nil, sender.lines.now.uptime >= writtenAt + Self.interval else { return }
         write(sender)
     }
 
-    mutating func write(_ sender: some SendRun, isEnd: Bool = false) {
+    mutating func write(_ sender: Sender, isEnd: Bool = false) {
         guard metrics != nil || health != nil else { return }
         writtenAt = sender.lines.now.uptime
         let state = sender.state
@@ -81,7 +74,7 @@ struct SendReports {
         if let health { write(state.json(at: sender.lines.now.wall, isAlive: !isEnd), to: health, sender) }
     }
 
-    private mutating func write(_ text: ContiguousArray<UInt8>, to path: String, _ sender: some SendRun) {
+    private mutating func write(_ text: ContiguousArray<UInt8>, to path: String, _ sender: Sender) {
         do throws(CommandFailure) {
             try OutputFile.write(text.span, to: path, mode: 0o666, force: true)
             hasFailed.remove(path)

@@ -51,19 +51,26 @@ struct SendRunCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        if let origin = arguments.relay { return try run(relay: origin, console) }
+        let token = arguments.relay == nil ? try providerToken(console) : nil
+        let settings = try settings(token, console)
+        let stop = try Self.stopSignal()
+        let file = try InputFile(arguments.file, console)
+        let lines = RunLines(settings.lines, file.descriptor, named: file.name, console)
+        let sender = try Sender(settings, token: token, lines, stop: stop)
+        return try run(sender, of: file.size, stop, console)
+    }
+
+    private func providerToken(_ console: Console) throws(CommandFailure) -> ProviderToken? {
         let token = try arguments.login.providerToken(keptIn: arguments.tokenFile, console)
         guard token != nil || arguments.login.certificate != nil || arguments.isDryRun else { throw SendLogin.missing }
         // A key that cannot sign is noticed before anything is read.
         _ = try token?.token(issuedAt: console.now() / 1000)
-        let settings = try settings(console)
-        let stop = try Self.stopSignal()
-        let single = try single(console)
-        let file = try InputFile(single == nil ? arguments.file : "-", console)
-        let lines = RunLines(settings.lines, file.descriptor, named: file.name, console)
-        let sender = try Sender(settings, token: token, lines, stop: stop)
-        if let single { sender.add(single) }
-        return try run(sender, of: single == nil ? file.size : nil, stop, isSingle: single != nil, console)
+        if token != nil, arguments.tokenFile == nil, !arguments.isDryRun {
+            console.hint(
+                "the provider token is not kept, and APNs may refuse another within 20 minutes: --provider-token-file keeps it"
+            )
+        }
+        return token
     }
 
     private static func stopSignal() throws(CommandFailure) -> StopSignal {
@@ -78,7 +85,7 @@ struct SendRunCommand: CommandBody {
 
     /// - Parameter size: The size of the input, if it is a file.
     private func run(
-        _ sender: some SendRun, of size: Int?, _ stop: StopSignal, isSingle: Bool = false, _ console: Console
+        _ sender: Sender, of size: Int?, _ stop: StopSignal, _ console: Console
     ) throws(CommandFailure) -> ExitCode {
         var reports = SendReports(metrics: arguments.metrics, health: arguments.healthFile)
         reports.write(sender)
@@ -89,55 +96,56 @@ struct SendRunCommand: CommandBody {
             throw error
         }
         reports.write(sender, isEnd: true)
-        guard !sender.lines.hasReadAll, !isSingle else { return sender.lines.counts.exit }
+        guard !sender.lines.hasReadAll else { return sender.lines.counts.exit }
         guard size == nil else { throw console.failure(stoppedBy: stop, after: sender.lines.counts.lines) }
         return console.isInterrupted(by: stop) ? .interrupted : sender.lines.counts.exit
-    }
-
-    /// Sends through a publisher's relay.
-    private func run(relay text: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let origin = try SendArguments.origin(text)
-        let key = arguments.isDryRun ? nil : try arguments.pushKey(console)
-        var relay = RelayClient.Settings(origin: origin)
-        relay.authorities = arguments.login.authorities
-        relay.proxy = try arguments.login.proxyURL(console)
-        relay.timeout = arguments.login.timeout.map { UInt64($0) } ?? relay.timeout
-        relay.connectTimeout = min(relay.connectTimeout, relay.timeout)
-        var settings = RelaySender.Settings(relay: relay)
-        settings.dispatch.requests = arguments.connections ?? settings.dispatch.requests
-        settings.lines = lineSettings(.relay)
-        let stop = try Self.stopSignal()
-        let file = try InputFile(arguments.file, console)
-        let lines = RunLines(settings.lines, file.descriptor, named: file.name, console)
-        let sender = try RelaySender(settings, key: key, lines, stop: stop)
-        return try run(sender, of: file.size, stop, console)
     }
 }
 
 // MARK: Settings
 
 extension SendRunCommand {
-    private func settings(_ console: Console) throws(CommandFailure) -> Sender.Settings {
+    private func settings(_ token: ProviderToken?, _ console: Console) throws(CommandFailure) -> Sender.Settings {
         var settings = Sender.Settings()
         settings.dispatch.connections = arguments.connections ?? settings.dispatch.connections
         settings.dispatch.timeout = arguments.login.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
         settings.dispatch.rate = arguments.rate
-        settings.dispatch.usesToken = arguments.login.key != nil
-        settings.standardEnvironment = arguments.login.environment ?? .production
+        settings.repeatsClear = arguments.repeatsClear
+        let proxy = try arguments.login.proxyURL(console)
+        if let relay = arguments.relay {
+            settings.lines = lineSettings(.relay)
+            try useRelay(relay, proxy: proxy, &settings, console)
+            return settings
+        }
         settings.lines = lineSettings(.apns)
+        settings.standardEnvironment = arguments.login.environment ?? .production
         // What is read has its turn within half of the time for retries.
         if let rate = arguments.rate {
-            settings.lines.limits.window = min(
-                settings.lines.limits.window, max(1, rate * Int(settings.lines.retryFor) / 2000))
+            settings.dispatch.ahead = min(
+                settings.dispatch.ahead, max(1, rate * Int(settings.lines.retryFor) / 2000))
         }
-        settings.repeatsClear = arguments.repeatsClear
         let certificate = try arguments.login.certificate(console)
-        let proxy = try arguments.login.proxyURL(console)
         if let certificate { try refuseExpired(certificate, proxy: proxy, console) }
         for environment in PushEnvironment.allCases {
-            settings.destinations[environment] = try arguments.login.destination(environment, certificate, proxy: proxy)
+            let destination = try arguments.login.destination(environment, certificate, proxy: proxy)
+            settings.routes[environment] = APNsRoute(destination, token, console)
         }
         return settings
+    }
+
+    /// Everything goes to one publisher's relay.
+    private func useRelay(
+        _ text: String, proxy: String?, _ settings: inout Sender.Settings, _ console: Console
+    ) throws(CommandFailure) {
+        let origin = try SendArguments.origin(text)
+        let key = arguments.isDryRun ? nil : try arguments.pushKey(console)
+        let route = RelayRoute(try arguments.login.destination(origin, proxy: proxy), origin, key)
+        settings.routes[settings.standardEnvironment] = route
+        settings.dispatch.peer = "the relay"
+        // A relay counts the requests of a server, and each has many messages.
+        settings.dispatch.mostStreams = 1
+        settings.dispatch.mostMessages = RelayRequest.mostMessages
+        settings.dispatch.mostBytes = RelayRequest.longestBody - RelayRequest.bodyLength([])
     }
 
     private func lineSettings(_ form: SendLine.Form) -> RunLines.Settings {
@@ -159,40 +167,5 @@ extension SendRunCommand {
             throw .usage("the certificate has expired", hint: "create a new one, or use --key")
         }
         console.warning("the certificate has expired by this machine's clock, which APNs does not confirm")
-    }
-
-    /// The single message of the command line; nil if there are lines.
-    private func single(_ console: Console) throws(CommandFailure) -> SendLine? {
-        guard let token = arguments.single.token else { return nil }
-        let text = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try JSONDocument(parsing: text).root
-        } catch {
-            throw .refused("the message is not JSON: \(error)")
-        }
-        guard root.kind == .object else { throw .refused("the message is not a JSON object") }
-        // What `seal --emit request` writes, or the payload alone.
-        let isRequest = root["aps"] == nil && root["payload"]?.kind == .object
-        let line = isRequest ? root : nil
-        guard let topic = arguments.single.topic ?? line?["topic"]?.string else {
-            throw .usage(
-                "the message has no topic", hint: "add --topic with the app's bundle id, or seal with --emit request")
-        }
-        do throws(LineFailure) {
-            try SendLine.checkIsSealed(line?["payload"] ?? root, orSaidToBeClear: line?.member("unencrypted"))
-            let request = try PushToSend(
-                token: token, topic: topic, pushType: arguments.single.pushType ?? line?["push_type"]?.string,
-                priority: (arguments.single.priority.map { Int64($0) } ?? line?["priority"]?.wholeNumber)
-                    .map { UInt64(clamping: $0) },
-                expiration: (arguments.single.expiration.map { Int64($0) } ?? line?["expiration"]?.wholeNumber)
-                    .map { UInt64(clamping: $0) },
-                collapseID: arguments.single.collapseID ?? line?["collapse_id"]?.string,
-                payload: line?["payload"] ?? root)
-            return SendLine(request, arguments.login.environment)
-        } catch {
-            guard error.code != SendCode.notSealed.rawValue else { throw .refused("\(error.code): \(error.message)") }
-            throw .usage(error.message)
-        }
     }
 }

@@ -46,6 +46,19 @@ extension SendLogin {
         destination.certificate = certificate
         return destination
     }
+
+    /// A publisher's relay, which must speak HTTP/2.
+    func destination(_ origin: RelayOrigin, proxy: String?) throws(CommandFailure) -> Destination {
+        let parts = origin.description.split(separator: "://", maxSplits: 1)
+        var destination = Destination(host: "", isSecure: parts[0] == "https")
+        try destination.take(String(parts[1]))
+        destination.authorities = authorities
+        destination.proxy = proxy
+        destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
+        destination.withoutHTTP2 =
+            "it does not speak HTTP/2: nginx does with 'listen 443 ssl http2', from 1.25.1 on with 'http2 on'"
+        return destination
+    }
 }
 
 extension SendLogin {
@@ -90,7 +103,8 @@ extension Destination {
         let colon = text.lastIndex(of: ":")
         let hasPort = colon.map { !text[$0...].contains("]") } ?? false
         let end = hasPort ? colon ?? text.endIndex : text.endIndex
-        let port = hasPort ? parseInteger(text[text.index(after: end)...], in: 1...65_535) : 443
+        let standard = isSecure ? 443 : 80
+        let port = hasPort ? parseInteger(text[text.index(after: end)...], in: 1...65_535) : standard
         let host = text[..<end]
         guard let port, !host.isEmpty,
             host.utf8.allSatisfy({

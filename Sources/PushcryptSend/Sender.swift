@@ -2,53 +2,61 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
-/// The messages of one environment, and the connections that they go through.
-final class Route {
-    let destination: Destination
-    let dispatcher: Dispatcher
-    var connections: [Connection] = []
-    var outages = Outages()
-
-    init(_ destination: Destination, _ dispatcher: Dispatcher) {
-        self.destination = destination
-        self.dispatcher = dispatcher
-    }
-}
-
 /// Sends the messages of an input on one thread, which waits for everything at once.
 final class Sender {
     struct Settings {
         var dispatch = Dispatcher.Settings()
-        var destinations: [PushEnvironment: Destination] = [:]
+        /// To where messages go: those that do not say to the standard one.
+        var routes: [PushEnvironment: any Route] = [:]
         var standardEnvironment = PushEnvironment.production
         var lines = RunLines.Settings()
         /// Whether what is not encrypted is sent again if APNs may have it.
         var repeatsClear = false
     }
 
+    /// A route in use: who decides, and the connections.
+    final class Line {
+        let route: any Route
+        let dispatcher: Dispatcher
+        var connections: [Connection] = []
+        var outages = Outages()
+
+        init(_ route: any Route, _ dispatcher: Dispatcher) { (self.route, self.dispatcher) = (route, dispatcher) }
+
+        func connection(_ link: Int) -> Connection? { connections.first { $0.link == link } }
+    }
+
     let settings: Settings
     let lines: RunLines
-    let token: ProviderToken?
-    let tokens = TokenSchedule()
     let dialer: Dialer
     let stop: StopSignal
-    var routes: [PushEnvironment: Route] = [:]
+    /// Nil without provider tokens.
+    private let tokens: TokenSchedule?
+    var routes: [PushEnvironment: Line] = [:]
     private var lookedAt: UInt64 = 0
 
     init(
         _ settings: Settings, token: ProviderToken?, _ lines: RunLines, stop: StopSignal
     ) throws(CommandFailure) {
-        (self.settings, self.token, self.lines, self.stop) = (settings, token, lines, stop)
+        (self.settings, self.lines, self.stop) = (settings, lines, stop)
         dialer = try Dialer()
-        if let age = token?.takeKept(at: now, console) { tokens.keep(age: age, at: now) }
+        tokens = token == nil ? nil : TokenSchedule()
+        if let age = token?.takeKept(at: now, console) { tokens?.keep(age: age, at: now) }
     }
 
     var now: Moment { lines.now }
     var console: Console { lines.console }
 
-    /// The messages that wait for something other than their turn, and their bytes.
-    var deferred: (count: Int, bytes: Int) {
-        routes.values.reduce((0, 0)) { ($0.0 + $1.dispatcher.deferred.count, $0.1 + $1.dispatcher.deferred.bytes) }
+    /// The messages that wait for something other than their turn, and how many are read ahead.
+    var deferred: RunLines.Deferred {
+        var all = RunLines.Deferred(readAhead: settings.dispatch.ahead)
+        for line in routes.values {
+            let (count, bytes) = line.dispatcher.deferred
+            all.count += count
+            all.bytes += bytes
+            all.readAhead = max(all.readAhead, line.dispatcher.readAhead)
+        }
+        return all
     }
 }
 
@@ -69,12 +77,8 @@ extension Sender {
             try unsafe wait(reading: room)
         }
         look(isEnd: true)
-        for route in routes.values {
-            for connection in route.connections {
-                connection.session.goAway()
-                _ = connection.flush()
-                close(connection, of: route)
-            }
+        for line in routes.values {
+            for connection in line.connections { end(connection, of: line) }
         }
         if let failure = lines.failure { throw failure }
     }
@@ -84,37 +88,31 @@ extension Sender {
         let now = now
         guard isEnd || now.uptime >= lookedAt + 100 else { return }
         lookedAt = now.uptime
-        for route in routes.values {
-            let dispatcher = route.dispatcher
-            let said = route.outages.update(
+        for line in routes.values {
+            let dispatcher = line.dispatcher
+            let said = line.outages.update(
                 dispatcher.troubles, attempts: dispatcher.requestsSent + dispatcher.connectionsOpened,
                 waiting: dispatcher.unanswered, at: now.uptime)
-            for line in said {
-                lines.events.say(line, of: route.destination.authority, isJSON: settings.lines.log == .json)
+            for outage in said {
+                lines.events.say(outage, of: line.route.destination.authority, isJSON: lines.isLogJSON)
             }
         }
         if isEnd { lines.events.countLeft(at: now) }
     }
 
-    /// Adds a single message, in place of an input.
-    func add(_ line: SendLine) { lines.take(only: line, send) }
-
-    private func send(_ delivery: Delivery, to environment: PushEnvironment?) {
-        delivery.mayRepeat = !delivery.request.isClear || settings.repeatsClear
-        route(to: environment ?? settings.standardEnvironment).dispatcher.add(delivery)
-    }
-
-    private func route(to environment: PushEnvironment) -> Route {
-        if let route = routes[environment] { return route }
-        let destination = settings.destinations[environment] ?? Destination(host: "")
-        let route = Route(destination, Dispatcher(settings.dispatch, tokens: tokens))
-        routes[environment] = route
-        return route
+    private func send(_ message: Message, to environment: PushEnvironment?) {
+        message.mayRepeat = !message.push.isClear || settings.repeatsClear
+        let environment = environment ?? settings.standardEnvironment
+        if let line = routes[environment] { return line.dispatcher.add(message) }
+        guard let route = settings.routes[environment] else { return }
+        let line = Line(route, Dispatcher(settings.dispatch, tokens: tokens))
+        routes[environment] = line
+        line.dispatcher.add(message)
     }
 
     /// Reads and sends nothing new from now on.
     func halt() {
         lines.stop()
-        for route in routes.values { route.dispatcher.stop() }
+        for line in routes.values { line.dispatcher.stop() }
     }
 }

@@ -13,7 +13,7 @@ extension Sender {
     private enum Source {
         case input, output, stop
         case dialer
-        case connection(Connection, Route)
+        case connection(Connection, Line)
     }
 
     /// Waits until something can go on, and reads what has come.
@@ -30,16 +30,18 @@ extension Sender {
         if wants.input { add(.input, lines.descriptor.number, reads: true, writes: false) }
         if lines.hasOutput { add(.output, console.output.number, reads: false, writes: true) }
         for wait in dialer.waits { add(.dialer, wait.descriptor, reads: wait.reads, writes: wait.writes) }
-        for route in routes.values {
-            for connection in route.connections where connection.isConnected {
+        for line in routes.values {
+            for connection in line.connections where connection.isConnected {
                 add(
-                    .connection(connection, route), connection.descriptor.number, reads: true,
+                    .connection(connection, line), connection.descriptor.number, reads: true,
                     writes: connection.isBlocked)
             }
         }
-        guard unsafe poll(&polls, nfds_t(polls.count), wants.line ? 0 : timeout()) >= 0 || errno == EINTR else {
+        let time = wants.line ? 0 : timeout()
+        guard unsafe poll(&polls, nfds_t(polls.count), time) >= 0 || errno == EINTR else {
             throw .failed("cannot wait: \(SystemError.last.text)")
         }
+        lines.woke(afterMeaningToWait: UInt64(time))
         var dialling: [(descriptor: Int32, reads: Bool, writes: Bool)] = []
         for (source, result) in zip(sources, polls) {
             if case .connection(let connection, _) = source, connection.mayHaveMore {
@@ -55,36 +57,39 @@ extension Sender {
             case .dialer:
                 let isReadable = Int32(result.revents) & ~Int32(POLLOUT) != 0
                 dialling.append((result.fd, isReadable, Int32(result.revents) & Int32(POLLOUT) != 0))
-            case .connection(let connection, let route):
+            case .connection(let connection, let line):
                 if let text = unsafe connection.receive(into: room, at: now.uptime) {
-                    lose(connection, text, of: route)
+                    lose(connection, text, of: line)
                 } else {
-                    _ = takeEvents(of: connection, route)
-                    if connection.session.isOver { lose(connection, "it ended the connection", of: route) }
+                    _ = takeEvents(of: connection, line)
+                    if connection.session.isOver { lose(connection, "it ended the connection", of: line) }
                 }
             }
         }
-        for (owner, link, result) in dialer.proceed(ready: dialling, at: now.uptime) {
-            guard let route = routes.values.first(where: { ObjectIdentifier($0) == owner }) else { continue }
-            connect(link, result, route)
+        for (handle, result) in dialer.proceed(ready: dialling) {
+            for line in routes.values {
+                for connection in line.connections where connection.handle === handle {
+                    take(result, connection, line)
+                }
+            }
         }
-        for route in routes.values {
-            for connection in route.connections {
-                if let text = connection.checkSilence(at: now.uptime) { lose(connection, text, of: route) }
+        for line in routes.values {
+            for connection in line.connections {
+                if let text = connection.checkSilence(at: now.uptime) { lose(connection, text, of: line) }
             }
         }
     }
 
-    private func connect(_ link: Int, _ result: Dialer.Result, _ route: Route) {
-        guard let connection = route.connections.first(where: { $0.link == link }) else { return }
+    private func take(_ result: Dialer.Result, _ connection: Connection, _ line: Line) {
+        let link = connection.link
         switch result {
         case .connected:
-            lines.report("connected", [("connection", .number(link)), ("host", .word(route.destination.host))])
+            lines.report("connected", [("connection", .number(link)), ("host", .word(line.route.destination.host))])
             connection.connected(at: now.uptime)
-            route.dispatcher.connected(link)
+            line.dispatcher.connected(link)
         case .failed(let text):
-            close(connection, of: route)
-            route.dispatcher.connectionFailed(link, text, at: now)
+            close(connection, of: line)
+            line.dispatcher.lost(link, text, at: now)
         }
     }
 
@@ -92,11 +97,10 @@ extension Sender {
     private func timeout() -> Int32 {
         let now = now
         if routes.values.contains(where: { $0.connections.contains(where: \.mayHaveMore) }) { return 0 }
-        var time = now.uptime + 1000
-        if let wake = dialer.wakeTime { time = min(time, wake) }
-        for route in routes.values {
-            if let wake = route.dispatcher.wakeTime(at: now) { time = min(time, wake) }
+        var time = min(1000, dialer.patience ?? 1000)
+        for line in routes.values {
+            if let wake = line.dispatcher.wakeTime(at: now) { time = min(time, wake - min(wake, now.uptime)) }
         }
-        return Int32(clamping: time - min(time, now.uptime))
+        return Int32(time)
     }
 }

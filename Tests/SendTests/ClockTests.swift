@@ -2,10 +2,10 @@ import Testing
 
 @testable import PushcryptSend
 
-/// A wrong clock answers no message as too late, and the pause ends with it.
+/// A wrong clock answers no message as too late, and stops none: the server's time counts.
 @Suite struct ClockTests {
-    private static func answer(_ status: Int, _ reason: String? = nil, at time: UInt64) -> APNsAnswer {
-        var answer = APNsAnswer(status: status, reason: reason)
+    private static func answer(_ status: Int, _ reason: String? = nil, at time: UInt64) -> PushAnswer {
+        var answer = PushAnswer(status: status, reason: reason)
         answer.time = time
         return answer
     }
@@ -16,7 +16,7 @@ import Testing
         world.add(expiration: wall / 1000 - 86_400)
         world.settle()
         #expect(world.outcomes.isEmpty)
-        #expect(world.sent.map(\.delivery.number) == [0], "a question for the time")
+        #expect(world.numbers == [0], "a question for the time")
         world.answer(Self.answer(400, "BadDeviceToken", at: wall))
         world.pass(300)
         #expect(world.outcomes == [.expired(nil)])
@@ -31,25 +31,26 @@ import Testing
         #expect(world.outcomes == [.expired(nil)])
     }
 
-    @Test func nothingIsSentUntilTheClockIsRight() {
+    @Test func messagesGoOutByTheServersTime() {
         let world = World()
         let ahead: UInt64 = 40 * 86_400_000
         let right = world.now.wall
         world.now.wall += ahead
         for _ in 0..<3 { world.add(expiration: right / 1000 + 3600) }
+        world.add(expiration: right / 1000 - 1)
         world.settle()
+        #expect(world.numbers == [0], "a question for the time")
         world.answer(Self.answer(400, "BadDeviceToken", at: right))
-        #expect(world.dispatcher.troubles.map(\.kind) == [.clock])
-        world.pass(ClockGuard.interval - 1)
-        #expect(world.sent.isEmpty && world.outcomes.isEmpty)
+        #expect(world.dispatcher.troubles.map(\.kind) == [.clock], "it is said")
+        #expect(world.dispatcher.clock.time(world.now) == right)
+        world.pass(300)
+        while !world.sent.isEmpty { world.answer(Self.answer(200, at: world.now.wall - ahead)) }
+        #expect(world.outcomes.count == 4 && world.outcomes.contains(.expired(nil)))
+        world.add()
         world.now.wall -= ahead
         world.pass(1)
-        world.answer(Self.answer(400, "BadDeviceToken", at: world.now.wall))
-        world.pass(300)
-        while !world.sent.isEmpty { world.answer(accepted) }
-        #expect(world.outcomes == Array(repeating: .accepted(accepted), count: 3))
+        world.answer(Self.answer(200, at: world.now.wall))
         #expect(world.dispatcher.troubles.isEmpty)
-        #expect(world.dispatcher.tokens.generation == 2, "the first token has the time of the wrong clock")
     }
 
     @Test(arguments: [(300_000, true), (-300_000, true), (300_001, false), (-300_001, false)])
@@ -89,17 +90,26 @@ import Testing
         world.add(expiration: world.now.wall / 1000 + 3600)
         world.now.wall += 86_400_000
         world.settle()
-        #expect(world.outcomes.count == 1 && world.sent.map(\.delivery.number) == [0])
+        #expect(world.outcomes.count == 1 && world.numbers == [0])
     }
 
-    @Test func aRefusedLoginIsTheClocksFault() {
+    /// The provider token had the time of the wrong clock: another one is made, once.
+    @Test func aLoginThatTheClockSpoiledIsTriedAgain() {
         let world = World()
         for _ in 0..<30 { world.add() }
         world.settle()
-        world.answer(Self.answer(403, "ExpiredProviderToken", at: world.now.wall + 7_200_000))
+        world.answer(Self.answer(403, "InvalidProviderToken", at: world.now.wall + 7_200_000))
+        #expect(world.sent.map(\.request.token) == [2])
         #expect(world.dispatcher.troubles.map(\.kind) == [.clock])
-        #expect(world.outcomes.isEmpty && world.sent.map(\.delivery.number) == [])
-        world.pass(3_600_000)
-        #expect(world.outcomes.contains(.clockWrong(-7_200_000)))
+        while !world.sent.isEmpty { world.answer(Self.answer(200, at: world.now.wall + 7_200_000)) }
+        #expect(world.outcomes.count == 30 && world.dispatcher.tokens?.generation == 2)
+    }
+
+    @Test func anAcceptedMessageProvesTheLogin() {
+        let world = World()
+        for _ in 0..<30 { world.add() }
+        world.settle()
+        while !world.sent.isEmpty { world.answer(Self.answer(200, at: world.now.wall - 310_000)) }
+        #expect(world.outcomes.count == 30 && world.dispatcher.tokens?.generation == 1)
     }
 }

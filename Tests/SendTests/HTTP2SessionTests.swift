@@ -7,7 +7,7 @@ private final class FarEnd {
     let session: HTTP2Session
 
     init() throws {
-        session = try HTTP2Session(authority: "localhost")
+        session = try HTTP2Session(Destination(host: "localhost"))
         try write()
         try read(Self.frame(4))
         _ = session.takeEvents()
@@ -30,10 +30,11 @@ private final class FarEnd {
     static func reset(_ stream: UInt8, code: UInt8) -> [UInt8] { frame(3, stream: stream, [0, 0, 0, code]) }
     static func goAway(last: UInt8) -> [UInt8] { frame(7, [0, 0, 0, last, 0, 0, 0, 0]) }
 
-    func send(_ count: Int, written: Bool = true) throws {
+    func send(_ count: Int, bytes: Int = 2, written: Bool = true) throws {
         for number in 1...count {
-            let request = PushToSend(deviceToken: "0a", payload: ContiguousArray("{}".utf8))
-            try session.send(Delivery(number: number, request: request, end: .max), authorization: nil)
+            let message = Message(number: number, push: PushToSend(deviceToken: ""), end: .max)
+            let request = Request(path: "/3/device/0a", body: .init(repeating: 0x20, count: bytes))
+            try session.send(Sent([message], token: 0, at: 0), request)
         }
         if written { try write() }
     }
@@ -54,8 +55,8 @@ private final class FarEnd {
             switch event {
             case .streams(let count): "streams \(count)"
             case .goingAway: "going away"
-            case .answered(let delivery, let answer): "\(delivery.number): \(answer.status)"
-            case .failed(let delivery, let wasRead): "\(delivery.number): \(wasRead ? "read" : "unread")"
+            case .answered(let sent, let response): "\(sent.number): \(response.status)"
+            case .failed(let sent, let wasRead): "\(sent.number): \(wasRead ? "read" : "unread")"
             }
         }
     }
@@ -108,5 +109,32 @@ private final class FarEnd {
         let end = try FarEnd()
         try end.read(FarEnd.settings(streams: count))
         #expect(end.events == ["streams \(most)"])
+    }
+
+    /// The window of a connection has 65,535 bytes (RFC 9113, section 6.9.2); what it does not hold is not handed to it.
+    @Test func aFullWindowTakesNoMore() throws {
+        let end = try FarEnd()
+        try end.send(15, bytes: 4096, written: false)
+        #expect(end.session.hasRoom)
+        try end.send(1, bytes: 4096, written: false)
+        #expect(!end.session.hasRoom, "the last byte is too much")
+        try end.write()
+        #expect(!end.session.hasRoom)
+        try end.read(FarEnd.frame(8, [0, 0, 0x20, 0]))
+        #expect(end.session.hasRoom)
+        try end.write()
+        #expect(end.session.hasRoom)
+        end.session.failAll()
+        #expect(end.events.allSatisfy { $0.hasSuffix(": read") })
+    }
+
+    @Test func aCancelledBodyMakesRoom() throws {
+        let end = try FarEnd()
+        let message = Message(number: 7, push: PushToSend(deviceToken: ""), end: .max)
+        let sent = Sent([message], token: 0, at: 0)
+        try end.session.send(sent, Request(path: "/", body: .init(repeating: 0, count: 100_000)))
+        #expect(!end.session.hasRoom)
+        #expect(end.session.cancel(sent) == false)
+        #expect(end.session.hasRoom)
     }
 }

@@ -97,9 +97,9 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
     @Test func anAnswerKeepsTheOtherMembers() {
         let line = SendLine(bytes(Self.request), number: 3)
         #expect(
-            text(line.answer(.accepted(APNsAnswer(status: 200, apnsID: "i"))))
+            text(line.answer(.accepted(PushAnswer(status: 200, apnsID: "i"))))
                 == #"{"to":"phone1","id":"a","status":200,"apns_id":"i","token":"0a1B","user":[1,2]}"# + "\n")
-        let gone = APNsAnswer(status: 410, reason: "Unregistered", timestamp: 9)
+        let gone = PushAnswer(status: 410, reason: "Unregistered", timestamp: 9)
         #expect(
             text(line.answer(.refused(gone)))
                 == #"{"error":{"code":"unregistered","message":"the token is no longer valid: remove the device"},"line":3,"status":410,"reason":"Unregistered","timestamp":9,"retry":false,"to":"phone1","id":"a","topic":"com.example.app","push_type":"alert","priority":5,"expiration":7,"collapse_id":"c","token":"0a1B","user":[1,2]}"#
@@ -109,10 +109,10 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
     @Test func anErrorWithItsPayloadIsSentAgain() throws {
         let line = SendLine(bytes(Self.request), number: 3)
         let error =
-            text(line.answer(.gaveUp(APNsAnswer(status: 503)))).dropLast(2) + #","payload":{"ENCRYPTED_DATA":"A"}}"#
+            text(line.answer(.gaveUp(PushAnswer(status: 503)))).dropLast(2) + #","payload":{"ENCRYPTED_DATA":"A"}}"#
         #expect(try Self.message(String(error)).headers.count == 5)
         #expect(
-            text(SendLine(bytes(String(error)), number: 1).answer(.accepted(APNsAnswer(status: 200)))).hasSuffix(
+            text(SendLine(bytes(String(error)), number: 1).answer(.accepted(PushAnswer(status: 200)))).hasSuffix(
                 #""id":"a","status":200,"token":"0a1B","user":[1,2]}"# + "\n"))
     }
 
@@ -162,8 +162,8 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
 }
 
 @Suite struct AnswerTests {
-    private static func answer(_ body: String, retryAfter: String? = nil, id: String? = nil) -> APNsAnswer {
-        APNsAnswer(status: 400, apnsID: id, retryAfter: retryAfter, body: bytes(body))
+    private static func answer(_ body: String, retryAfter: String? = nil, id: String? = nil) -> PushAnswer {
+        PushAnswer(Response(status: 400, apnsID: id, retryAfter: retryAfter, body: bytes(body)))
     }
 
     @Test func reasonAndTimeAreRead() {
@@ -179,7 +179,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
         #"{"reason":"é"}"#, #"{"reason":"\#(String(repeating: "a", count: 101))"}"#, #"{"timestamp":"7"}"#,
     ])
     func anythingElseIsIgnored(_ body: String) {
-        #expect(Self.answer(body) == APNsAnswer(status: 400))
+        #expect(Self.answer(body) == PushAnswer(status: 400))
     }
 
     @Test(arguments: ["-1", "1.5", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999", " 1", ""])
@@ -191,9 +191,9 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
 @Suite struct CountTests {
     @Test func whateverAPNsSaysThereAreFewCounters() {
         let answers = [
-            APNsAnswer(status: 429, reason: "TooManyRequests"), APNsAnswer(status: 429),
-            APNsAnswer(status: 429, reason: "a"),
-            APNsAnswer(status: 429, reason: "b"), APNsAnswer(status: 299, reason: "c"), APNsAnswer(status: 999),
+            PushAnswer(status: 429, reason: "TooManyRequests"), PushAnswer(status: 429),
+            PushAnswer(status: 429, reason: "a"),
+            PushAnswer(status: 429, reason: "b"), PushAnswer(status: 299, reason: "c"), PushAnswer(status: 999),
         ]
         #expect(
             Set(answers.map(\.kind)) == ["429 TooManyRequests", "429", "429 other", "other other", "other"])

@@ -1,25 +1,26 @@
+import Foundation
 import Testing
 
 @testable import PushcryptSend
 
+/// PUSHCRYPT_SEEDS=8 makes each scenario run with so many seeds.
+private let seeds = 1...(ProcessInfo.processInfo.environment["PUSHCRYPT_SEEDS"].flatMap { UInt64($0) } ?? 1)
+
+/// Runs a scenario for each seed, and says by name whether it passed.
+func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) {
+    var problems: [String] = []
+    for seed in seeds {
+        body(seed) { holds, text in if !holds { problems.append("seed \(seed): \(text)") } }
+    }
+    print("scenario: \(name): \(problems.isEmpty ? "passed" : "FAILED") (virtual time, \(seeds.count) seeds)")
+    #expect(problems.isEmpty, "\(name): \(problems.joined(separator: "; "))")
+}
+
 /// Faults that persist, or come together, in virtual time: a minute takes milliseconds. Tests/Checks/Send/scenarios.py has the same ones
 /// with the program in real time, under the same names.
 @Suite struct ScenarioTests {
-    private static let seeds: ClosedRange<UInt64> = 1...2
     /// What the figures allow, in milliseconds after the end of an outage.
     private static let recovery: UInt64 = 15_000
-
-    /// Runs a scenario for each seed, and says by name whether it passed.
-    private func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) {
-        var problems: [String] = []
-        for seed in Self.seeds {
-            body(seed) { holds, text in if !holds { problems.append("seed \(seed): \(text)") } }
-        }
-        print(
-            "scenario: \(name): \(problems.isEmpty ? "passed" : "FAILED") (virtual time, seeds 1 to \(Self.seeds.upperBound))"
-        )
-        #expect(problems.isEmpty, "\(name): \(problems.joined(separator: "; "))")
-    }
 
     /// All messages are accepted soon after the end of an outage.
     private func recovers(
@@ -85,7 +86,7 @@ import Testing
     @Test func oneLongRetryAfter() {
         scenario("H2-one-long-retry-after") { seed, check in
             let server = SimulatedAPNs(seed) {
-                $0.number == 50 && $0.time < 1000 ? .answer(APNsAnswer(status: 503, retryAfter: 60_000)) : .accept
+                $0.number == 50 && $0.time < 1000 ? .answer(PushAnswer(status: 503, retryAfter: 60_000)) : .accept
             }
             for number in 1...300 { server.add(number) }
             server.run(until: 5000)
@@ -128,12 +129,12 @@ import Testing
     @Test func clockWrong() {
         scenario("H3-clock-wrong-for-three-seconds") { seed, check in
             let server = SimulatedAPNs(seed) {
-                $0.time < 3000 ? .answer(APNsAnswer(status: 403, reason: "ExpiredProviderToken")) : .accept
+                $0.time < 3000 ? .answer(PushAnswer(status: 403, reason: "ExpiredProviderToken")) : .accept
             }
             server.ahead = { $0 < 3000 ? 7_200_000 : 0 }
             for number in 1...300 { server.add(number) }
             recovers(server, 300, after: 3000, check)
-            check(server.said.map(\.line.trouble.kind) == [.clock, .clock], "\(server.said.map(\.line.trouble.kind))")
+            check(server.said.first?.line.trouble.kind == .clock, "\(server.said.map(\.line.trouble.kind))")
         }
     }
 
@@ -169,7 +170,7 @@ import Testing
     @Test func limitedAtTheHead() {
         scenario("M1-limited-at-the-head") { seed, check in
             let server = SimulatedAPNs(seed) {
-                $0.number <= 2000 ? .answer(APNsAnswer(status: 429, reason: "TooManyRequests")) : .accept
+                $0.number <= 2000 ? .answer(PushAnswer(status: 429, reason: "TooManyRequests")) : .accept
             }
             for number in 1...2500 { server.add(number) }
             server.run(until: 5000)
@@ -177,16 +178,17 @@ import Testing
         }
     }
 
+    /// A wrong clock stops nothing: the server's time counts.
     @Test func clockAhead() {
         scenario("M2-clock-ahead") { seed, check in
             let server = SimulatedAPNs(seed) { _ in .accept }
             server.wallError = { $0 < 60_000 ? 40 * 86_400_000 : 0 }
             server.ahead = { _ in 0 }
             for number in 1...300 { server.add(number, lifetime: 3600) }
-            server.run(until: 60_000)
-            check(server.outcomes.isEmpty, server.state)
-            check(server.said.map(\.line.trouble.kind) == [.clock], "\(server.said.map(\.line.trouble.kind))")
-            recovers(server, 300, after: 60_000, check)
+            server.run(until: 15_000)
+            check(server.accepted.count == 300, server.state)
+            server.run(until: 75_000)
+            check(server.said.map(\.line.trouble.kind) == [.clock, .clock], "\(server.said.map(\.line.trouble.kind))")
         }
     }
 
@@ -219,7 +221,7 @@ import Testing
             var known: [Int: Int] = [:]
             let server = SimulatedAPNs(seed) { request in
                 if known[request.link, default: request.generation] != request.generation {
-                    return .answer(APNsAnswer(status: 429, reason: "TooManyProviderTokenUpdates"))
+                    return .answer(PushAnswer(status: 429, reason: "TooManyProviderTokenUpdates"))
                 }
                 known[request.link] = request.generation
                 return request.count >= 100 && request.generation == 1 ? .answer(expiredToken) : .accept
@@ -245,7 +247,7 @@ import Testing
         scenario("M10-aborts-and-goaways") { seed, check in
             let server = SimulatedAPNs(seed) { $0.random < 1 / 6 ? .lost : $0.random < 2 / 6 ? .goAway : .accept }
             for number in 1...600 { server.add(number) }
-            server.run(until: 60_000)
+            server.run(until: 120_000)
             check(server.accepted.count == 600, server.state)
         }
     }
@@ -267,8 +269,8 @@ import Testing
             let kinds: [SimulatedAPNs.Reaction] = [
                 .accept, .answer(busy), .answer(busy, closes: true), .answer(wrongKey), .lost, .unread, .goAway,
                 .refuse,
-                .answer(APNsAnswer(status: 429, reason: "TooManyRequests")), .answer(expiredToken),
-                .answer(APNsAnswer(status: 500)),
+                .answer(PushAnswer(status: 429, reason: "TooManyRequests")), .answer(expiredToken),
+                .answer(PushAnswer(status: 500)),
             ]
             let server = SimulatedAPNs(seed) {
                 // The same fault for some seconds, for some of the tokens.
@@ -289,11 +291,132 @@ import Testing
     @Test func deferredMessagesAreBounded() {
         scenario("M1-reading-stops") { seed, check in
             let server = SimulatedAPNs(seed) { _ in
-                .answer(APNsAnswer(status: 429, reason: "TooManyRequests", retryAfter: 900_000))
+                .answer(PushAnswer(status: 429, reason: "TooManyRequests", retryAfter: 900_000))
             }
             for number in 1...40_000 { server.add(number) }
             server.run(until: 60_000)
             check((20_000...22_000).contains(server.dispatcher.unanswered), "\(server.dispatcher.unanswered) are read")
+        }
+    }
+
+    @Test func tokenUpdatesForFiveMinutes() {
+        scenario("new-429-token-updates-for-five-minutes") { seed, check in
+            let over: UInt64 = 300_000
+            let server = SimulatedAPNs(seed) {
+                $0.time < over ? .answer(PushAnswer(status: 429, reason: "TooManyProviderTokenUpdates")) : .accept
+            }
+            for number in 1...300 { server.add(number) }
+            recovers(server, 300, after: over, check)
+            check(server.said.contains { $0.line.trouble.kind == .login }, "\(server.said.first?.line.trouble.text ?? "")")
+        }
+    }
+
+    @Test func halfIsBusyForAMinute() {
+        scenario("new-half-is-503-for-a-minute") { seed, check in
+            let server = SimulatedAPNs(seed) { $0.random < 0.5 && $0.time < 60_000 ? .answer(busy) : .accept }
+            for number in 1...5000 { server.add(number) }
+            server.run(until: 180_000)
+            check(server.accepted.count == 5000, server.state)
+            check(server.requests.count < 9000, "\(server.requests.count) requests for 5000")
+        }
+    }
+
+    @Test func idleTimeout() {
+        scenario("new-idle-timeout") { seed, check in
+            let server = SimulatedAPNs(seed) {
+                $0.count.isMultiple(of: 50) ? .answer(PushAnswer(status: 400, reason: "IdleTimeout")) : .accept
+            }
+            for number in 1...1000 { server.add(number) }
+            server.run(until: 30_000)
+            check(server.accepted.count == 1000, server.state)
+        }
+    }
+
+    @Test func badTopicBesideAGoodOne() {
+        scenario("new-bad-topic-beside-a-good-one") { seed, check in
+            let server = SimulatedAPNs(seed) { $0.token.hasPrefix("b") ? .answer(badToken) : .accept }
+            for number in 1...1000 {
+                let isBad = number % 10 == 3
+                server.add(
+                    number, to: isBad ? "b\(number)" : nil, at: UInt64(number) * 10, topic: isBad ? "bad" : "app")
+            }
+            server.run(until: 13_000)
+            let late = server.accepted.map { $1 - UInt64($0) * 10 }.max() ?? 0
+            check(server.accepted.count == 900 && late < 2000, "\(server.accepted.count) accepted, \(late) ms late")
+        }
+    }
+}
+
+/// Routes whose requests have many messages.
+@Suite struct RelayScenarioTests {
+    private func relay(_ seed: UInt64, _ react: @escaping (SimulatedAPNs.Request) -> SimulatedAPNs.Reaction) -> SimulatedAPNs {
+        let server = SimulatedAPNs(seed, usesToken: false, { $0.mostMessages = 45 }, react: react)
+        server.streams = 4
+        return server
+    }
+
+    @Test func batchesAreFull() {
+        scenario("relay-batches-are-full") { seed, check in
+            let server = relay(seed) { _ in .accept }
+            for number in 1...2000 { server.add(number) }
+            server.run(until: 5000)
+            check(server.accepted.count == 2000 && server.sent <= 60, "\(server.sent) requests, \(server.state)")
+        }
+    }
+
+    @Test func aTrickleWaitsBriefly() {
+        scenario("relay-trickle") { seed, check in
+            let server = relay(seed) { _ in .accept }
+            for number in 1...500 { server.add(number, at: UInt64(number) * 3) }
+            server.run(until: 3000)
+            let late = server.accepted.map { $1 - UInt64($0) * 3 }.max() ?? 0
+            check(server.accepted.count == 500 && late < 250, "\(late) ms late, \(server.sent) requests")
+        }
+    }
+
+    @Test func connectionsBreak() {
+        scenario("relay-breaks") { seed, check in
+            let server = relay(seed) { $0.random < 0.01 ? .lost : .accept }
+            for number in 1...2000 { server.add(number) }
+            server.run(until: 200_000)
+            check(server.accepted.count == 2000 && server.taken.values.allSatisfy { $0 <= 6 }, server.state)
+        }
+    }
+
+    @Test func isAway() {
+        scenario("relay-away") { seed, check in
+            let over: UInt64 = 300_000
+            let server = relay(seed) { _ in .accept }
+            server.canConnect = { $0 >= over }
+            for number in 1...500 { server.add(number) }
+            server.run(until: over + 15_000)
+            check(server.accepted.count == 500, server.state)
+            check(server.mostConnects(before: over) <= 6, "\(server.mostConnects(before: over)) connects in a minute")
+        }
+    }
+
+    @Test func saysBusyToRequests() {
+        scenario("relay-says-503-to-requests") { seed, check in
+            let over: UInt64 = 60_000
+            var away = PushAnswer(status: 503, reason: "relay-unavailable", retryAfter: 5000)
+            (away.isRelays, away.isWhole) = (true, true)
+            let server = relay(seed) { [away] in $0.time < over ? .answer(away) : .accept }
+            for number in 1...500 { server.add(number) }
+            server.run(until: over)
+            check(server.sent <= 20, "\(server.sent) requests")
+            server.run(until: over + 15_000)
+            check(server.accepted.count == 500, server.state)
+        }
+    }
+
+    @Test func aProxyTakesLess() {
+        scenario("relay-behind-a-proxy-that-takes-less") { seed, check in
+            var large = PushAnswer(status: 413, reason: "too-large")
+            (large.isRelays, large.isWhole) = (true, true)
+            let server = relay(seed) { [large] in $0.batch > 20 ? .answer(large) : .accept }
+            for number in 1...500 { server.add(number) }
+            server.run(until: 10_000)
+            check(server.accepted.count == 500, server.state)
         }
     }
 }

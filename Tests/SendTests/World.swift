@@ -2,39 +2,43 @@ import Testing
 
 @testable import PushcryptSend
 
-let accepted = APNsAnswer(status: 200)
-let expiredToken = APNsAnswer(status: 403, reason: "ExpiredProviderToken")
-let badToken = APNsAnswer(status: 400, reason: "BadDeviceToken")
-let internalError = APNsAnswer(status: 500, reason: "InternalServerError")
+let accepted = PushAnswer(status: 200)
+let expiredToken = PushAnswer(status: 403, reason: "ExpiredProviderToken")
+let badToken = PushAnswer(status: 400, reason: "BadDeviceToken")
+let busy = PushAnswer(status: 503, reason: "ServiceUnavailable")
+let wrongKey = PushAnswer(status: 403, reason: "InvalidProviderToken")
+let tooMany = PushAnswer(status: 429, reason: "TooManyRequests")
+let internalError = PushAnswer(status: 500, reason: "InternalServerError")
 
 /// A dispatcher with a clock and the far end in the hands of a test.
 final class World {
     var now = Moment(uptime: 1_000_000, wall: 1_800_000_000_000)
     let dispatcher: Dispatcher
-    private(set) var sent: [(delivery: Delivery, link: Int)] = []
+    private(set) var sent: [(request: Sent, link: Int)] = []
     private(set) var opened: [Int] = []
     private(set) var closed: [Int] = []
     private var count = 0
     /// What a connection may have open once it is made; nil to leave it dialling.
     var streams: Int? = 100
 
-    init(_ change: (inout Dispatcher.Settings) -> Void = { _ in }) {
+    init(usesToken: Bool = true, _ change: (inout Dispatcher.Settings) -> Void = { _ in }) {
         var settings = Dispatcher.Settings()
-        settings.policy = RetryPolicy(random: { 0 })
+        settings.random = { 0 }
         change(&settings)
-        dispatcher = Dispatcher(settings)
+        dispatcher = Dispatcher(settings, tokens: usesToken ? TokenSchedule() : nil)
     }
 
     @discardableResult
     func add(
-        token: String = "aa", topic: String = "app", expiration: UInt64 = 0, retryFor: UInt64 = 3_600_000
-    ) -> Delivery {
+        token: String = "aa", topic: String = "app", bytes: Int = 0, expiration: UInt64 = 0,
+        retryFor: UInt64 = 3_600_000
+    ) -> Message {
         count += 1
-        let delivery = Delivery(
-            number: count, request: PushToSend(deviceToken: token, topic: topic, expiration: expiration),
-            end: now.uptime + retryFor)
-        dispatcher.add(delivery)
-        return delivery
+        var push = PushToSend(deviceToken: token, topic: topic, expiration: expiration)
+        push.payload = .init(repeating: 0x20, count: bytes)
+        let message = Message(number: count, push: push, end: now.uptime + retryFor)
+        dispatcher.add(message)
+        return message
     }
 
     /// Carries out the actions until there are none.
@@ -46,10 +50,10 @@ final class World {
                 guard let streams else { continue }
                 dispatcher.connected(link)
                 dispatcher.allowed(streams, on: link)
-            case .send(let delivery, let link): sent.append((delivery, link))
-            case .cancel(let delivery, let link):
-                sent.removeAll { $0.delivery === delivery }
-                dispatcher.failed(delivery, wasRead: true, on: link, at: now)
+            case .send(let request, let link): sent.append((request, link))
+            case .cancel(let request, let link):
+                sent.removeAll { $0.request === request }
+                dispatcher.failed(request, wasRead: true, on: link, at: now)
             case .close(let link): closed.append(link)
             }
         }
@@ -61,14 +65,15 @@ final class World {
         settle()
     }
 
-    /// Answers the oldest request, or that of a delivery.
-    func answer(_ answer: APNsAnswer, _ delivery: Delivery? = nil) {
-        guard let index = sent.firstIndex(where: { delivery == nil || $0.delivery === delivery }) else {
+    /// Answers the oldest request, or that of a message, for all its messages.
+    func answer(_ answer: PushAnswer, _ message: Message? = nil) {
+        let index = sent.firstIndex { sent in message.map { one in sent.request.messages.contains { $0 === one } } ?? true }
+        guard let index else {
             Issue.record("there is no request to answer")
             return
         }
-        let (delivery, link) = sent.remove(at: index)
-        dispatcher.answered(delivery, answer, on: link, at: now)
+        let (request, link) = sent.remove(at: index)
+        dispatcher.answered(request, request.messages.map { _ in answer }, on: link, at: now)
         settle()
     }
 
@@ -77,18 +82,20 @@ final class World {
             Issue.record("there is no request that could fail")
             return
         }
-        let (delivery, link) = sent.removeFirst()
-        dispatcher.failed(delivery, wasRead: wasRead, on: link, at: now)
+        let (request, link) = sent.removeFirst()
+        dispatcher.failed(request, wasRead: wasRead, on: link, at: now)
         settle()
     }
 
     func lose(_ link: Int) {
-        for (delivery, _) in sent.filter({ $0.link == link }) {
-            dispatcher.failed(delivery, wasRead: true, on: link, at: now)
+        for (request, _) in sent.filter({ $0.link == link }) {
+            dispatcher.failed(request, wasRead: true, on: link, at: now)
         }
         sent.removeAll { $0.link == link }
         dispatcher.lost(link, "gone", at: now)
     }
 
+    /// The numbers of the messages that are under way.
+    var numbers: [Int] { sent.flatMap { $0.request.messages.map(\.number) } }
     var outcomes: [Outcome] { dispatcher.answers.map(\.outcome) }
 }

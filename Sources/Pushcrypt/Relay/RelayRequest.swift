@@ -24,7 +24,7 @@ package struct RelayOrigin: Hashable, Sendable, CustomStringConvertible {
 
 /// A signed request to a relay: the headers and the body of a POST to `RelayOrigin.pushURL`. (`Docs/Relay.md`, Push key)
 package struct RelayRequest: Sendable {
-    static let path = "/v1/push"
+    package static let path = "/v1/push"
     /// The most messages of a request.
     package static let mostMessages = 45
     /// The most bytes of a body.

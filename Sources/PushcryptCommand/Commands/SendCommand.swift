@@ -52,31 +52,7 @@ package struct SendArguments: Sendable {
     package let tokenFile: String?
     package let metrics: String?
     package let healthFile: String?
-    package let single: Single
     let store: StoreArguments
-
-    /// The headers of a single message.
-    package struct Single: Sendable {
-        package let token: String?
-        package let topic: String?
-        package let pushType: String?
-        package let priority: Int?
-        package let expiration: Int?
-        package let collapseID: String?
-
-        fileprivate init(_ arguments: inout Arguments) {
-            token = arguments.value("--token", "HEX", help: "the device token, for FILE as a single message")
-            topic = arguments.value("--topic", "TOPIC", help: "the apns-topic of a single message")
-            pushType = arguments.value("--push-type", "TYPE", help: "its apns-push-type; default alert")
-            priority = arguments.count("--priority", "NUMBER", 1...10, help: "its apns-priority; default 10")
-            expiration = arguments.count(
-                "--expiration", "SECONDS", 0...4_294_967_295, help: "its apns-expiration; 0 for one attempt of APNs")
-            collapseID = arguments.value("--collapse-id", "ID", help: "its apns-collapse-id")
-            for name in ["--topic", "--push-type", "--priority", "--expiration", "--collapse-id"] {
-                arguments.option(name, needs: "--token", hint: "the lines of many messages have their own")
-            }
-        }
-    }
 
     package init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "the messages, one object per line; default standard input")
@@ -106,14 +82,12 @@ package struct SendArguments: Sendable {
             "--metrics", "FILE", .file, help: "replace this file every few seconds with counts for Prometheus")
         healthFile = arguments.value(
             "--health-file", "FILE", .file, help: "replace this file every few seconds with the state, as JSON")
-        arguments.group("one message", isAdvanced: true)
-        single = Single(&arguments)
         arguments.group(nil)
         store = StoreArguments(&arguments)
         arguments.option(
             Self.relayOption,
             excludes: [
-                "--key", "--certificate", "--environment", "--host", "--rate", "--token", "--repeat-unencrypted",
+                "--key", "--certificate", "--environment", "--host", "--rate", "--repeat-unencrypted",
                 Self.tokenFileOption,
             ], hint: "the relay knows where Apple delivers to")
     }
@@ -125,8 +99,8 @@ package struct SendArguments: Sendable {
                 "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
             ],
             more: [
-                "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) their topic, or the login, is paused, and one message every 12 seconds tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
-                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
+                "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty refusals in a row of the login, or of a topic that never worked, one message at a time tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
+                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within three times --timeout.",
             ],
             examples: [
                 Example(

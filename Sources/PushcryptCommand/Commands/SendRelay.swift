@@ -31,8 +31,7 @@ extension SendArguments {
 
     /// The relay that the store's settings name, for a command line that says nothing else.
     func storedRelay(_ console: Console) throws(CommandFailure) -> String? {
-        guard login.key == nil, login.certificate == nil, single.token == nil,
-            console.storePath(given: store.path) != nil
+        guard login.key == nil, login.certificate == nil, console.storePath(given: store.path) != nil
         else { return nil }
         let settings: SQLiteKeyStore
         do throws(CommandFailure) {

@@ -1,4 +1,4 @@
-extension APNsAnswer {
+extension PushAnswer {
     /// Who said it, for people.
     var speaker: String { isRelays ? "the relay" : "APNs" }
 
@@ -14,6 +14,8 @@ extension APNsAnswer {
         case "BadTopic", "MissingTopic": "the topic is not an app's bundle id"
         case "InvalidProviderToken": "key, key id and team do not belong together, or the key was revoked"
         case "ExpiredProviderToken": "the provider token is too old although it is new: the clock is wrong"
+        case "TooManyProviderTokenUpdates":
+            "a provider token holds for 20 minutes: all processes with this key must name one --provider-token-file"
         case "BadCertificate": "the certificate is not one for APNs, or was revoked"
         case "BadCertificateEnvironment": "the certificate is for the other environment"
         case "Unregistered", "ExpiredToken": "the token is no longer valid: remove the device"
@@ -22,7 +24,7 @@ extension APNsAnswer {
         case "wrong-key": "the grant is for another push key than the store's: wait for the phone's next record"
         case "kind-not-granted": "the relay does not pass such pushes on for this grant"
         case "malformed-grant": "it is no grant of this relay"
-        case "bad-signature": "the relay has another origin than --relay says"
+        case "bad-signature": "--relay is not the relay's origin, as its publisher writes it"
         case "clock": "the clock is wrong by more than an hour"
         default: "\(isRelays ? "the relay" : "APNs") refuses the request: \(text)"
         }

@@ -3,7 +3,6 @@ struct ReadLimits {
     typealias Amount = (count: Int, bytes: Int)
 
     /// For messages that wait for their turn.
-    var window = 2000
     var windowBytes = 8 << 20
     /// For messages that wait for something else, and answers that wait for them.
     var deferred = 20_000
@@ -13,11 +12,11 @@ struct ReadLimits {
     ///
     /// - Parameters:
     ///   - held: The messages without an answer.
-    ///   - deferred: Those of them that wait for something else.
+    ///   - waiting: Those of them that wait for something else.
     ///   - answers: The answers that wait for earlier ones.
-    func allow(held: Amount, deferred waiting: Amount, answers: Amount) -> Bool {
-        if held.count + answers.count < window, held.bytes + answers.bytes < windowBytes { return true }
-        return held.count - waiting.count < window && held.bytes - waiting.bytes < windowBytes
+    ///   - window: The messages that may wait for their turn.
+    func allow(held: Amount, deferred waiting: Amount, answers: Amount, window: Int) -> Bool {
+        held.count - waiting.count < window && held.bytes - waiting.bytes < windowBytes
             && waiting.count + answers.count < deferred && waiting.bytes + answers.bytes < deferredBytes
     }
 }

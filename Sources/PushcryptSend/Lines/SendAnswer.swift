@@ -6,11 +6,11 @@ internal import PushcryptCommandKit
 struct SendFailure {
     let code: SendCode
     let message: String
-    let answer: APNsAnswer?
+    let answer: PushAnswer?
     /// Whether the same line may succeed later.
     let mayRetry: Bool
 
-    private init(_ code: SendCode, _ message: String, _ answer: APNsAnswer? = nil, mayRetry: Bool) {
+    private init(_ code: SendCode, _ message: String, _ answer: PushAnswer? = nil, mayRetry: Bool) {
         self.code = code
         self.message = message
         self.answer = answer
@@ -24,7 +24,7 @@ struct SendFailure {
         case .refused(let answer): self.init(refused: answer)
         case .expired(.unknown): self.init(.noAnswer, "its expiration came before an answer", mayRetry: false)
         case .expired(let setback):
-            let answer: APNsAnswer? = if case .answer(let answer) = setback { answer } else { nil }
+            let answer: PushAnswer? = if case .answer(let answer) = setback { answer } else { nil }
             self.init(
                 .tooLate, "its expiration has come" + (answer.map { ": \($0.speaker) said \($0.text)" } ?? ""), answer,
                 mayRetry: false)
@@ -37,8 +37,6 @@ struct SendFailure {
         case .held(let answer):
             let others = answer.concernsLogin ? "the login to its environment" : "every message of its topic"
             self.init(.onHold, "APNs refuses \(others): \(answer.advice)", mayRetry: true)
-        case .clockWrong(let ahead):
-            self.init(.onHold, ClockGuard.text(ahead), mayRetry: true)
         case .unknown(let answer):
             let refusal = answer.map { "; \($0.speaker) refuses another copy with \($0.text): \($0.advice)" } ?? ""
             self.init(.noAnswer, "it was sent, and the answer did not come" + refusal, mayRetry: true)
@@ -48,21 +46,20 @@ struct SendFailure {
                 mayRetry: false)
         case .notSent: self.init(.notSent, "the run ended before it was sent", mayRetry: true)
         case .notTried: self.init(.notTried, "the time for retries ended before it could be sent", mayRetry: true)
-        case .unreachable(let text): self.init(.unreachable, "no connection to APNs: \(text)", mayRetry: true)
-        case .relayUnreachable(let text): self.init(.unreachable, "no connection to the relay: \(text)", mayRetry: true)
+        case .unreachable(let text): self.init(.unreachable, text, mayRetry: true)
         }
     }
 
-    private init(refused answer: APNsAnswer) {
+    private init(refused answer: PushAnswer) {
         let code: SendCode =
             switch answer.status {
-            case 401 where answer.isRelays: .loginRefused
-            case 403 where answer.isRelays: .wrongAddress
-            case 403: .loginRefused
+            case _ where answer.concernsLogin: .loginRefused
+            case 403: .wrongAddress
             case 410: .unregistered
+            case _ where answer.reason == "ExpiredToken": .unregistered
             default: answer.concernsSetup ? .wrongAddress : .requestRefused
             }
-        self.init(code, answer.advice, answer, mayRetry: answer.concernsLogin || answer.verdict == .strange)
+        self.init(code, answer.advice, answer, mayRetry: answer.concernsLogin || answer.scope == .strange)
     }
 }
 

@@ -106,13 +106,6 @@ struct SendLine {
         }
     }
 
-    /// A message from the command line, without a line.
-    init(_ request: PushToSend, _ environment: PushEnvironment?) {
-        number = 1
-        content = .message(request, environment)
-        (front, back, headers) = ([], [], [])
-    }
-
     /// A line that is too long, or of which the end was not read.
     init(unread number: Int) {
         self.number = number

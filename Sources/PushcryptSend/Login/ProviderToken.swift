@@ -19,10 +19,10 @@ final class ProviderToken {
         self.file = file
     }
 
-    /// The value for a number of the schedule: created, with the time, when the number is new.
-    func authorization(_ generation: Int, at now: Moment, _ console: Console) throws(CommandFailure) -> String {
+    /// The value for a number of the schedule: created, with the server's time, when the number is new.
+    func authorization(_ generation: Int, at time: UInt64, _ console: Console) throws(CommandFailure) -> String {
         if generation != self.generation {
-            let time = now.wall / 1000
+            let time = time / 1000
             let token = try token(issuedAt: time)
             value = "bearer " + token
             self.generation = generation

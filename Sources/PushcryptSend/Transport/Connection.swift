@@ -1,6 +1,6 @@
 internal import PushcryptCommandKit
 
-/// A connection to APNs: the socket, TLS and HTTP/2.
+/// A connection to APNs or a relay: the socket, TLS and HTTP/2.
 @safe
 final class Connection {
     /// How long the peer may be silent before it gets a PING, and how long it may take to answer, in milliseconds.
@@ -10,7 +10,8 @@ final class Connection {
     private static let readsInRound = 16
 
     let link: Int
-    private let handle: Dialer.Handle
+    let handle: Dialer.Handle
+    private let withoutHTTP2: String
     let session: HTTP2Session
     private(set) var isConnected = false
 
@@ -21,13 +22,15 @@ final class Connection {
     private(set) var isBlocked = false
     /// Whether there may be more to read, of which the socket does not tell.
     private(set) var mayHaveMore = false
+    private var hasHeard = false
     private var heardAt: UInt64 = 0
     private var pingedAt: UInt64?
 
-    init(_ handle: Dialer.Handle, _ link: Int, authority: String) throws(HTTP2Error) {
-        self.handle = handle
-        self.link = link
-        session = try HTTP2Session(authority: authority)
+    init(
+        _ handle: Dialer.Handle, _ link: Int, _ destination: Destination, longestAnswer: Int = PushAnswer.maximumBody
+    ) throws(HTTP2Error) {
+        (self.handle, self.link, withoutHTTP2) = (handle, link, destination.withoutHTTP2)
+        session = try HTTP2Session(destination, longestAnswer: longestAnswer)
         unsafe output = .allocate(byteCount: 65_536, alignment: 16)
     }
 
@@ -36,7 +39,8 @@ final class Connection {
     }
 
     var descriptor: Descriptor { handle.descriptor }
-    var handleToClose: Dialer.Handle { handle }
+    /// Whether all that was handed to it can go out now.
+    var isWritable: Bool { !isBlocked && session.hasRoom }
 
     func connected(at time: UInt64) {
         isConnected = true
@@ -76,6 +80,8 @@ final class Connection {
             switch unsafe handle.read(into: room) {
             case .bytes(let count):
                 heardAt = time
+                guard unsafe hasHeard || !room[..<count].starts(with: "HTTP/1".utf8) else { return withoutHTTP2 }
+                hasHeard = true
                 do throws(HTTP2Error) {
                     try unsafe session.read(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 } catch {

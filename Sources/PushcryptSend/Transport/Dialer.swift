@@ -2,10 +2,12 @@ internal import CCurl
 internal import COpenSSL
 internal import PushcryptCommandKit
 
-/// Where APNs is, and how this program shows who it is.
+/// Where APNs or a relay is, and how this program shows who it is.
 struct Destination {
     var host: String
     var port = 443
+    /// Whether TLS protects the connection: not to a relay in a network of one's own.
+    var isSecure = true
     /// Certificates to trust instead of the system's.
     var authorities: String?
     /// `http://host:port`; nil for what the environment says.
@@ -13,9 +15,11 @@ struct Destination {
     /// How long a connection may take, in milliseconds. Longer attempts would notice the end of an outage late.
     var timeout: UInt64 = 10_000
     var certificate: ClientCertificate?
+    /// What is said of a server without HTTP/2.
+    var withoutHTTP2 = "it does not speak HTTP/2"
 
     /// As the request names it.
-    var authority: String { port == 443 ? host : "\(host):\(port)" }
+    var authority: String { port == (isSecure ? 443 : 80) ? host : "\(host):\(port)" }
 }
 
 /// Makes connections: libcurl resolves names, goes through proxies and verifies certificates. Nothing of HTTP is left to it.
@@ -26,14 +30,16 @@ final class Dialer {
     final class Handle {
         fileprivate let curl: UnsafeMutableRawPointer
         /// Whether the peer has chosen HTTP/2.
-        fileprivate var speaksHTTP2 = false
-        fileprivate let certificate: ClientCertificate?
+        fileprivate var speaksHTTP2: Bool
+        fileprivate let destination: Destination
         /// What libcurl says about a failure.
         fileprivate let text: UnsafeMutableBufferPointer<CChar>
 
-        fileprivate init(_ curl: UnsafeMutableRawPointer, _ certificate: ClientCertificate?) {
+        fileprivate init(_ curl: UnsafeMutableRawPointer, _ destination: Destination) {
             unsafe self.curl = curl
-            self.certificate = certificate
+            self.destination = destination
+            // Without TLS nothing is chosen, and the first bytes show it.
+            speaksHTTP2 = !destination.isSecure
             unsafe text = .allocate(capacity: Int(CURL_ERROR_SIZE))
             unsafe text.initialize(repeating: 0)
         }
@@ -52,7 +58,7 @@ final class Dialer {
     }
 
     private let multi: UnsafeMutableRawPointer
-    private var handles: [(handle: Handle, owner: ObjectIdentifier, link: Int)] = []
+    private var handles: [Handle] = []
     /// What libcurl waits for, by descriptor.
     private var sockets: [Int32: Int32] = [:]
     /// The uptime at which libcurl wants to be called.
@@ -77,7 +83,7 @@ final class Dialer {
     }
 
     deinit {
-        for (handle, _, _) in handles { remove(handle) }
+        for handle in handles { remove(handle) }
         unsafe curl_multi_cleanup(multi)
     }
 
@@ -97,15 +103,15 @@ final class Dialer {
 // MARK: Connecting
 
 extension Dialer {
-    /// Starts a connection, whose result names `owner` and `link`; nil without memory or if an option is refused.
-    func dial(_ destination: Destination, for link: Int, of owner: ObjectIdentifier) -> Handle? {
+    /// Starts a connection; nil without memory or if an option is refused.
+    func dial(_ destination: Destination) -> Handle? {
         guard let curl = unsafe curl_easy_init() else { return nil }
-        let handle = unsafe Handle(curl, destination.certificate)
+        let handle = unsafe Handle(curl, destination)
         guard prepare(handle, destination), unsafe curl_multi_add_handle(multi, curl) == CURLM_OK else {
             unsafe curl_easy_cleanup(curl)
             return nil
         }
-        handles.append((handle, owner, link))
+        handles.append(handle)
         return handle
     }
 
@@ -117,7 +123,8 @@ extension Dialer {
         func set(_ option: CURLoption, _ value: String) -> Bool {
             unsafe pushcrypt_curl_set_text(curl, option, value) == CURLE_OK
         }
-        var isSet = set(CURLOPT_URL, "https://\(destination.host):\(destination.port)/")
+        let scheme = destination.isSecure ? "https" : "http"
+        var isSet = set(CURLOPT_URL, "\(scheme)://\(destination.host):\(destination.port)/")
         isSet = isSet && set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_TCP_KEEPALIVE, 1)
         // HTTP/2 is not libcurl's here: it would offer more than h2.
         isSet = isSet && set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) && set(CURLOPT_SSL_ENABLE_ALPN, 0)
@@ -129,6 +136,8 @@ extension Dialer {
             isSet = isSet && set(CURLOPT_CAINFO, file) && isAlone
         }
         if let proxy = destination.proxy { isSet = isSet && set(CURLOPT_PROXY, proxy) }
+        // What is not encrypted stays in its network.
+        if !destination.isSecure { isSet = isSet && set(CURLOPT_NOPROXY, "*") }
         let code = unsafe pushcrypt_curl_prepare_tls(
             curl, { _, tls, context in unsafe Dialer.prepareTLS(tls, context) },
             Unmanaged.passUnretained(handle).toOpaque())
@@ -140,7 +149,7 @@ extension Dialer {
     private static func prepareTLS(_ tls: UnsafeMutableRawPointer?, _ handle: UnsafeMutableRawPointer?) -> CURLcode {
         guard let tls = unsafe tls, let own = unsafe handle else { return CURLE_SSL_CONNECT_ERROR }
         let context = OpaquePointer(tls)
-        if let certificate = unsafe Unmanaged<Handle>.fromOpaque(own).takeUnretainedValue().certificate {
+        if let certificate = unsafe Unmanaged<Handle>.fromOpaque(own).takeUnretainedValue().destination.certificate {
             guard unsafe certificate.use(in: context) else { return CURLE_SSL_CERTPROBLEM }
         }
         let protocols: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
@@ -163,7 +172,7 @@ extension Dialer {
 
     /// Closes a connection.
     func close(_ handle: Handle) {
-        handles.removeAll { $0.handle === handle }
+        handles.removeAll { $0 === handle }
         remove(handle)
     }
 
@@ -177,27 +186,27 @@ extension Dialer {
         sockets.map { ($0.key, $0.value & CURL_POLL_IN != 0, $0.value & CURL_POLL_OUT != 0) }
     }
 
-    /// The uptime at which `proceed` must be called if nothing happens before.
-    var wakeTime: UInt64? { timer }
+    /// The milliseconds after which `proceed` must be called if nothing happens before.
+    var patience: UInt64? { timer.map { $0 - min($0, SystemEnvironment.uptime()) } }
 
     /// Continues with the descriptors that are ready; returns the connections that are made or have failed.
-    func proceed(ready: [(descriptor: Int32, reads: Bool, writes: Bool)], at time: UInt64) -> [(
-        owner: ObjectIdentifier, link: Int, result: Result
-    )] {
+    func proceed(
+        ready: [(descriptor: Int32, reads: Bool, writes: Bool)]
+    ) -> [(handle: Handle, result: Result)] {
         var running: Int32 = 0
         for socket in ready where sockets[socket.descriptor] != nil {
             let events = (socket.reads ? CURL_CSELECT_IN : 0) | (socket.writes ? CURL_CSELECT_OUT : 0)
             unsafe curl_multi_socket_action(multi, socket.descriptor, events, &running)
         }
-        if let timer, timer <= time {
-            self.timer = nil
+        if patience == 0 {
+            timer = nil
             unsafe curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
         }
-        var results: [(owner: ObjectIdentifier, link: Int, result: Result)] = []
+        var results: [(handle: Handle, result: Result)] = []
         var code = CURLE_OK
         while let ended = unsafe pushcrypt_curl_next_ended(multi, &code) {
-            guard let (handle, owner, link) = handles.first(where: { unsafe $0.handle.curl == ended }) else { continue }
-            results.append((owner, link, Self.result(code, of: handle)))
+            guard let handle = handles.first(where: { unsafe $0.curl == ended }) else { continue }
+            results.append((handle, Self.result(code, of: handle)))
         }
         return results
     }
@@ -209,7 +218,7 @@ extension Dialer {
             if text.isEmpty { text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "" }
             return .failed(sentence(text, code))
         }
-        return handle.speaksHTTP2 ? .connected : .failed("it does not speak HTTP/2")
+        return handle.speaksHTTP2 ? .connected : .failed(handle.destination.withoutHTTP2)
     }
 }
 

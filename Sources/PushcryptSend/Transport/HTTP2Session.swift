@@ -4,16 +4,16 @@ internal import CNghttp2
 @safe
 final class HTTP2Session {
     enum Event {
-        /// APNs says how many requests may be open.
+        /// The other side says how many requests may be open.
         case streams(Int)
-        /// APNs ends the connection, for a reason that it gives or not.
+        /// It ends the connection, for a reason that it gives or not.
         case goingAway(String)
-        case answered(Delivery, APNsAnswer)
-        /// A request ended without an answer; `wasRead` is false if APNs has certainly not processed it.
-        case failed(Delivery, wasRead: Bool)
+        case answered(Sent, Response)
+        /// A request ended without an answer; `wasRead` is false if it was certainly not processed.
+        case failed(Sent, wasRead: Bool)
     }
 
-    /// The most requests that are open, whatever APNs allows.
+    /// The most requests that are open, whatever the other side allows.
     static let maximumStreams = 1000
 
     private var session: OpaquePointer?
@@ -21,12 +21,15 @@ final class HTTP2Session {
     private var events: [Event] = []
     /// The names and values of a request's headers, one after the other.
     private var fields: ContiguousArray<UInt8> = []
-    private let authority: String
+    private let destination: Destination
+    private let longestAnswer: Int
+    /// The bytes of bodies that have not gone out.
+    private var unsent = 0
     private var serverTime = ServerTime()
 
-    /// - Parameter authority: The host, and the port if it is not 443.
-    init(authority: String) throws(HTTP2Error) {
-        self.authority = authority
+    /// - Parameter longestAnswer: The longest body of an answer, in bytes; more is not read.
+    init(_ destination: Destination, longestAnswer: Int = PushAnswer.maximumBody) throws(HTTP2Error) {
+        (self.destination, self.longestAnswer) = (destination, longestAnswer)
         var callbacks: OpaquePointer?
         try check(unsafe nghttp2_session_callbacks_new(&callbacks))
         defer { unsafe nghttp2_session_callbacks_del(callbacks) }
@@ -88,10 +91,7 @@ final class HTTP2Session {
 
 extension HTTP2Session {
     /// Queues a request. Throws if this connection can have no more.
-    ///
-    /// - Parameter authorization: The value of that header; nil with a certificate.
-    func send(_ delivery: Delivery, authorization: String?) throws(HTTP2Error) {
-        let request = delivery.request
+    func send(_ sent: Sent, _ request: Request) throws(HTTP2Error) {
         fields.removeAll(keepingCapacity: true)
         var lengths: [(name: Int, value: Int, isSecret: Bool)] = []
         lengths.reserveCapacity(11)
@@ -101,13 +101,13 @@ extension HTTP2Session {
             lengths.append((name.utf8.count, value.utf8.count, isSecret))
         }
         // nghttp2 sends them in this order, and pseudo headers must be first.
-        add(":method", "POST")
-        add(":scheme", "https")
-        add(":authority", authority)
-        add(":path", "/3/device/" + request.deviceToken)
-        if let authorization { add("authorization", authorization, isSecret: true) }
+        add(":method", request.method)
+        add(":scheme", destination.isSecure ? "https" : "http")
+        add(":authority", destination.authority)
+        add(":path", request.path)
+        if let authorization = request.authorization { add("authorization", authorization, isSecret: true) }
         for header in request.headers { add(header.name, header.value) }
-        add("content-length", "\(request.payload.count)")
+        add("content-length", "\(request.body.count)")
 
         // The context of the stream is found by its number, which is known only afterwards: the body is read later.
         let stream = unsafe fields.withUnsafeMutableBufferPointer { bytes -> Int32 in
@@ -138,27 +138,31 @@ extension HTTP2Session {
             return unsafe nghttp2_submit_request(session, nil, headers, headers.count, &provider, nil)
         }
         guard stream > 0 else { throw HTTP2Error(code: stream) }
-        streams[stream] = HTTP2Stream(delivery)
+        streams[stream] = HTTP2Stream(sent, request.body)
+        unsent += request.body.count
     }
+
+    /// Whether a body that is queued now can go out: the window of the connection has room behind those before it.
+    var hasRoom: Bool { unsafe unsent < nghttp2_session_get_remote_window_size(session) }
 
     private func readBody(of stream: Int32, into room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)?
     {
         guard let stream = streams[stream] else { return nil }
-        let payload = stream.delivery.request.payload
-        let count = min(room.count, payload.count - stream.written)
+        let count = min(room.count, stream.body.count - stream.written)
         let end = stream.written + count
-        unsafe payload.withUnsafeBufferPointer { bytes in
+        unsafe stream.body.withUnsafeBufferPointer { bytes in
             let part = unsafe UnsafeBufferPointer(rebasing: bytes[stream.written..<end])
             _ = unsafe room.update(fromContentsOf: part)
         }
         stream.written = end
-        return (count, end == payload.count)
+        unsent -= count
+        return (count, end == stream.body.count)
     }
 
-    /// Ends a request; returns whether APNs may have read it, or nil if it has ended: then there is an event.
-    func cancel(_ delivery: Delivery) -> Bool? {
-        guard let (number, stream) = streams.first(where: { $0.value.delivery === delivery }) else { return nil }
-        streams[number] = nil
+    /// Ends a request; returns whether it may have been read, or nil if it has ended: then there is an event.
+    func cancel(_ sent: Sent) -> Bool? {
+        guard let (number, stream) = streams.first(where: { $0.value.sent === sent }) else { return nil }
+        forget(number)
         // Fails only without memory, and then the connection ends at the next write.
         _ = unsafe nghttp2_submit_rst_stream(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), number, UInt32(NGHTTP2_CANCEL.rawValue))
@@ -169,10 +173,15 @@ extension HTTP2Session {
         return stream.isSent
     }
 
+    private func forget(_ number: Int32) {
+        guard let stream = streams.removeValue(forKey: number) else { return }
+        unsent -= stream.body.count - stream.written
+    }
+
     /// Ends every request that is open, because the connection has ended.
     func failAll() {
         for stream in streams.values { end(stream, wasRead: stream.isSent) }
-        streams = [:]
+        (streams, unsent) = ([:], 0)
     }
 
     /// Queues a PING.
@@ -186,14 +195,8 @@ extension HTTP2Session {
     }
 
     private func end(_ stream: HTTP2Stream, wasRead: Bool) {
-        if stream.isDecided {
-            var answer = APNsAnswer(
-                status: stream.status, apnsID: stream.apnsID, retryAfter: stream.retryAfter, body: stream.answer)
-            answer.time = stream.time
-            events.append(.answered(stream.delivery, answer))
-        } else {
-            events.append(.failed(stream.delivery, wasRead: wasRead))
-        }
+        let isAnswered = stream.isDecided
+        events.append(isAnswered ? .answered(stream.sent, stream.response) : .failed(stream.sent, wasRead: wasRead))
     }
 }
 
@@ -238,18 +241,18 @@ extension HTTP2Session {
         func text() -> String { unsafe String(decoding: value, as: UTF8.self) }
         // Names this short are compared without memory for them.
         switch unsafe String(decoding: name.prefix(15), as: UTF8.self) {
-        case ":status": stream.status = Int(text()) ?? 0
-        case "apns-id": stream.apnsID = text()
-        case "retry-after": stream.retryAfter = text()
-        case "date": stream.time = unsafe serverTime.milliseconds(value)
+        case ":status": stream.response.status = Int(text()) ?? 0
+        case "apns-id": stream.response.apnsID = text()
+        case "retry-after": stream.response.retryAfter = text()
+        case "date": stream.response.time = unsafe serverTime.milliseconds(value)
         default: break
         }
     }
 
     private func body(_ bytes: UnsafeBufferPointer<UInt8>, of number: Int32) {
         guard let stream = streams[number] else { return }
-        let room = APNsAnswer.maximumBody - stream.answer.count
-        unsafe stream.answer.append(contentsOf: bytes.prefix(room))
+        let room = longestAnswer - stream.response.body.count
+        unsafe stream.response.body.append(contentsOf: bytes.prefix(room))
     }
 
     private func received(_ frame: nghttp2_frame) {
@@ -257,7 +260,7 @@ extension HTTP2Session {
         let isEnd = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-            if isEnd, let stream = streams[header.stream_id], stream.status >= 200 { stream.isAnswered = true }
+            if isEnd, let stream = streams[header.stream_id], stream.response.status >= 200 { stream.isAnswered = true }
         case NGHTTP2_SETTINGS.rawValue:
             guard header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return }
             let streams = unsafe nghttp2_session_get_remote_settings(
@@ -266,9 +269,7 @@ extension HTTP2Session {
         case NGHTTP2_GOAWAY.rawValue:
             let goAway = unsafe frame.goaway
             let text = unsafe UnsafeBufferPointer(start: goAway.opaque_data, count: min(200, goAway.opaque_data_len))
-            let reason = unsafe APNsAnswer(
-                status: 0, apnsID: nil, retryAfter: nil, body: ContiguousArray(text)
-            ).reason
+            let reason = unsafe PushAnswer(Response(body: ContiguousArray(text))).reason
             events.append(.goingAway(reason ?? "code \(unsafe goAway.error_code)"))
         default: break
         }
@@ -283,13 +284,44 @@ extension HTTP2Session {
     private func notSent(_ frame: nghttp2_frame) {
         let header = unsafe frame.hd
         guard UInt32(header.type) == NGHTTP2_HEADERS.rawValue else { return }
-        if let stream = streams.removeValue(forKey: header.stream_id) { end(stream, wasRead: false) }
+        guard let stream = streams[header.stream_id] else { return }
+        forget(header.stream_id)
+        end(stream, wasRead: false)
     }
 
     private func closed(_ number: Int32, _ code: UInt32) {
-        guard let stream = streams.removeValue(forKey: number) else { return }
+        guard let stream = streams[number] else { return }
+        forget(number)
         // Above the last stream of GOAWAY, nghttp2 gives this code too.
         let isRefused = code == UInt32(NGHTTP2_REFUSED_STREAM.rawValue)
         end(stream, wasRead: stream.isSent && !isRefused)
+    }
+}
+
+/// A request that is open.
+private final class HTTP2Stream {
+    let sent: Sent
+    let body: ContiguousArray<UInt8>
+    var written = 0
+    /// Whether the last byte of the request was handed to the connection.
+    var isSent = false
+    var response = Response()
+    /// Whether the whole answer has arrived.
+    var isAnswered = false
+    /// Whether APNs has decided: for a message that it takes, with the headers of its answer.
+    var isDecided: Bool { isAnswered || response.status == 200 }
+
+    init(_ sent: Sent, _ body: ContiguousArray<UInt8>) { (self.sent, self.body) = (sent, body) }
+}
+
+/// An error of nghttp2, such as a peer that breaks the protocol.
+struct HTTP2Error: Error {
+    let code: Int32
+
+    var text: String {
+        unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) }.map {
+            $0.prefix(1).lowercased() + $0.dropFirst()
+        }
+            ?? "HTTP/2 error \(code)"
     }
 }

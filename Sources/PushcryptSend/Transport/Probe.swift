@@ -14,31 +14,34 @@ struct Probe {
         case noConnection(String)
         /// There is a connection, and no answer.
         case noAnswer(String)
-        case answer(APNsAnswer)
+        case answer(PushAnswer)
     }
 
     let destination: Destination
 
     /// Sends a request and waits for its answer.
-    func send(_ request: PushToSend, authorization: String?) throws(CommandFailure) -> Result {
+    func send(_ push: PushToSend, authorization: String?) throws(CommandFailure) -> Result {
         let dialer = try Dialer()
-        guard let handle = dialer.dial(destination, for: 1, of: ObjectIdentifier(dialer)) else {
+        guard let handle = dialer.dial(destination) else {
             return .noConnection("libcurl refuses an option")
         }
         do throws(HTTP2Error) {
-            let connection = try Connection(handle, 1, authority: destination.authority)
-            return try converse(dialer, connection, request, authorization)
+            let connection = try Connection(handle, 1, destination)
+            let request = Request(
+                path: "/3/device/" + push.deviceToken, headers: push.headers, authorization: authorization,
+                body: push.payload)
+            return try converse(dialer, connection, request)
         } catch {
             return .noConnection(error.text)
         }
     }
 
     private func converse(
-        _ dialer: Dialer, _ connection: Connection, _ request: PushToSend, _ authorization: String?
+        _ dialer: Dialer, _ connection: Connection, _ request: Request
     ) throws(HTTP2Error) -> Result {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { unsafe room.deallocate() }
-        let delivery = Delivery(number: 1, request: request, end: .max)
+        let sent = Sent([Message(number: 1, push: PushToSend(deviceToken: ""), end: .max)], token: 0, at: 0)
         let end = SystemEnvironment.uptime() + destination.timeout
         var reason: String?
         var isSent = false
@@ -48,7 +51,7 @@ struct Probe {
                 return connection.isConnected ? .noAnswer("it does not answer") : .noConnection("it takes too long")
             }
             if let text = connection.flush() { return .noAnswer(reason ?? text) }
-            for (_, _, result) in dialer.proceed(ready: wait(dialer, connection, until: end), at: now) {
+            for (_, result) in dialer.proceed(ready: wait(dialer, connection, until: end)) {
                 switch result {
                 case .connected: connection.connected(at: now)
                 case .failed(let text): return .noConnection(text)
@@ -60,10 +63,10 @@ struct Probe {
                 switch event {
                 case .streams where !isSent:
                     isSent = true
-                    try connection.session.send(delivery, authorization: authorization)
+                    try connection.session.send(sent, request)
                 case .streams: break
                 case .goingAway(let text): reason = text
-                case .answered(_, let answer): return .answer(answer)
+                case .answered(_, let response): return .answer(PushAnswer(response))
                 case .failed: return .noAnswer(reason ?? loss ?? "it refuses the stream")
                 }
             }
@@ -84,9 +87,8 @@ struct Probe {
             polls.append(pollfd(fd: connection.descriptor.number, events: Int16(events), revents: 0))
         }
         let now = SystemEnvironment.uptime()
-        let time = min(dialer.wakeTime ?? end, end)
-        _ = unsafe poll(
-            &polls, nfds_t(polls.count), connection.mayHaveMore ? 0 : Int32(clamping: time - min(time, now)))
+        let time = min(dialer.patience ?? .max, end - min(end, now))
+        _ = unsafe poll(&polls, nfds_t(polls.count), connection.mayHaveMore ? 0 : Int32(clamping: time))
         return polls.filter { $0.revents != 0 }.map { poll in
             (poll.fd, Int32(poll.revents) & ~Int32(POLLOUT) != 0, Int32(poll.revents) & Int32(POLLOUT) != 0)
         }

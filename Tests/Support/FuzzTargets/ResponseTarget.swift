@@ -28,20 +28,16 @@ struct ResponseTarget: FuzzTarget {
     private func checkRelay(_ choices: inout Choices) {
         let (status, messages) = (Int(choices.integer(UInt16.self)), choices.number(below: 4) + 1)
         let pause = String(decoding: choices.bytes(choices.number(below: 8)), as: UTF8.self)
-        let body = choices.rest()
-        switch RelayResponse(status: status, retryAfter: pause, body: body, messages: messages) {
-        case .answers(let answers):
-            require(status == 200 && answers.count == messages, "response: each message has its answer")
-            for case .apns(let answer) in answers {
-                check(answer.status == 200 ? .accepted(answer) : .refused(answer), answer)
-            }
-        case .refused(let answer), .strange(let answer):
-            require(
-                status != 200 && answer.isRelays && answer.verdict != .accepted, "response: a refusal accepts nothing")
-            check(.refused(answer), answer)
-        case .clock(let now): require(now <= Timestamp.maximum.milliseconds, "response: a clock has a time")
-        case .unread: fail("response: what was answered was read")
-        case .unknown: break
+        guard let origin = RelayOrigin("https://push.example.com") else { fail("response: there is an origin") }
+        let sent = (1...messages).map { Message(number: $0, push: PushToSend(deviceToken: "0a"), end: .max) }
+        let answers = RelayRoute(Destination(host: "push.example.com"), origin, nil).answers(
+            Response(status: status, retryAfter: pause, body: choices.rest()), to: Sent(sent, token: 0, at: 0))
+        require(answers.count == messages, "response: each message has its answer")
+        for answer in answers {
+            let isAccepted = answer.scope == .accepted
+            require(!isAccepted || status == 200 && answer.status == 200, "response: a refusal accepts nothing")
+            require((answer.time ?? 0) <= Timestamp.maximum.milliseconds, "response: a clock has a time")
+            check(isAccepted ? .accepted(answer) : .refused(answer), answer)
         }
     }
 
@@ -54,7 +50,8 @@ struct ResponseTarget: FuzzTarget {
         func text(_ bytes: Bytes) -> String { String(decoding: bytes, as: UTF8.self) }
         let id = text(choices.bytes(idLength))
         let pause = text(choices.bytes(pauseLength))
-        let answer = APNsAnswer(status: status, apnsID: id, retryAfter: pause, body: choices.rest())
+        let answer = PushAnswer(
+            Response(status: status, apnsID: id, retryAfter: pause, body: choices.rest()))
         require(answer.status == status, "response: the status is kept")
         for word in [answer.reason, answer.apnsID].compactMap({ $0 }) {
             require(
@@ -66,7 +63,7 @@ struct ResponseTarget: FuzzTarget {
         }
         require((answer.retryAfter ?? 0) <= UInt64(UInt32.max) * 1000, "response: a pause is a number of seconds")
         require(answer.kind.utf8.count < 40, "response: a counter has a known name")
-        require((answer.verdict == .accepted) == (status == 200), "response: only 200 accepts a message")
+        require((answer.scope == .accepted) == (status == 200), "response: only 200 accepts a message")
         switch outcome % 6 {
         case 0: check(.refused(answer), answer)
         case 1: check(.gaveUp(answer), answer)
@@ -77,7 +74,7 @@ struct ResponseTarget: FuzzTarget {
         }
     }
 
-    private func check(_ outcome: Outcome, _ answer: APNsAnswer?) {
+    private func check(_ outcome: Outcome, _ answer: PushAnswer?) {
         let text = SendLine(Self.line, number: 3).answer(outcome)
         require(text.last == newline && !text.dropLast().contains(newline), "response: an answer is a line")
         guard let json = (try? JSONDocument(parsing: Bytes(text.dropLast())))?.root, json.kind == .object else {
@@ -113,12 +110,12 @@ struct ResponseTarget: FuzzTarget {
     /// What became of the three requests.
     private func play(_ bytes: Bytes, piece: Int) -> [[String]] {
         var fates = [[String]](repeating: [], count: 3)
-        let deliveries = (0..<3).map { number in
-            Delivery(number: number, request: PushToSend(deviceToken: "0a", payload: Bytes("{}".utf8)), end: .max)
-        }
-        guard let session = try? HTTP2Session(authority: "localhost") else { fail("response: there is a session") }
+        guard let session = try? HTTP2Session(Destination(host: "localhost")) else { fail("response: there is a session") }
         session.read(Bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
-        for delivery in deliveries { session.send(delivery) }
+        for number in 0..<3 {
+            let message = Message(number: number, push: PushToSend(deviceToken: "0a"), end: .max)
+            session.queue(Sent([message], token: 0, at: 0), Request(path: "/3/device/0a", body: Bytes("{}".utf8)))
+        }
         session.write()
         var start = 0
         while start < bytes.count {
@@ -130,8 +127,8 @@ struct ResponseTarget: FuzzTarget {
         session.failAll()
         for event in session.takeEvents() {
             switch event {
-            case .answered(let delivery, let answer): fates[delivery.number].append("\(answer)")
-            case .failed(let delivery, let wasRead): fates[delivery.number].append("no answer, read: \(wasRead)")
+            case .answered(let sent, let response): fates[sent.number].append("\(response)")
+            case .failed(let sent, let wasRead): fates[sent.number].append("no answer, read: \(wasRead)")
             case .streams, .goingAway: break
             }
         }
@@ -147,8 +144,8 @@ extension HTTP2Session {
         unsafe bytes.withUnsafeBytes { bytes in (try? unsafe read(bytes)) != nil }
     }
 
-    fileprivate func send(_ delivery: Delivery) {
-        guard (try? send(delivery, authorization: nil)) != nil else { fail("response: a request is queued") }
+    fileprivate func queue(_ sent: Sent, _ request: Request) {
+        guard (try? send(sent, request)) != nil else { fail("response: a request is queued") }
     }
 
     fileprivate func write() {

@@ -5,20 +5,28 @@ struct Link {
 
     let number: Int
     let startedAt: UInt64
-    /// Whether APNs has answered in a way that shows it accepts the provider token.
+    /// Whether an answer has shown that the provider token is accepted.
     var isProven: Bool
     var isConnected = false
-    /// Streams that may be open; nil until APNs has said how many.
+    /// Requests that may be open; nil until the other side has said how many.
     var capacity: Int?
+    /// Whether everything that was handed to it has gone out: HTTP/2's windows and the socket have room.
+    var isWritable = true
     /// Whether nothing new goes into it.
     var isDraining = false
-    /// Whether its last answer says something of the message, and not that APNs is busy; nil before any.
+    /// Whether its last answer decided something; nil before any.
     var isUseful: Bool?
+    /// How many did.
+    var decisions = 0
     /// When it last answered, or got a request while it had none.
     var heardAt: UInt64 = 0
-    /// Since when it is connected and has no request, because APNs allows none.
+    /// Since when it is connected and has no request, because none is allowed.
     var blockedSince: UInt64?
-    var requests: [Int: Delivery] = [:]
+    /// Whether a request is older than the time that an answer may take.
+    var isLate = false
+    /// The provider token of its first request.
+    var token: Int?
+    var requests: [Int: Sent] = [:]
 
     init(number: Int, isProven: Bool, at now: Moment) {
         self.number = number
@@ -27,12 +35,13 @@ struct Link {
     }
 
     var isBlocked: Bool { isConnected && (capacity ?? 0) == 0 && requests.isEmpty }
+    var isOpen: Bool { isConnected && !isDraining }
 
     /// - Parameter share: The most requests that are wanted on it.
-    func isFull(_ share: Int) -> Bool { requests.count >= min(capacity ?? 0, isProven ? share : 1) }
+    func isFull(_ share: Int) -> Bool { !isWritable || requests.count >= min(capacity ?? 0, isProven ? share : 1) }
 
     /// Whether it answers nothing any more: others are used meanwhile.
-    func isStalled(at now: Moment) -> Bool { !requests.isEmpty && now.uptime > heardAt + Self.patience }
+    func isStalled(_ now: Moment) -> Bool { !requests.isEmpty && now.uptime > heardAt + Self.patience }
 }
 
 /// A limit of requests a second, which lets through what a tenth of a second may have.

@@ -1,8 +1,16 @@
+/// The uptime and the time of day at one moment, in milliseconds.
+struct Moment: Sendable {
+    /// Of the time in which this process ran: it never goes back.
+    var uptime: UInt64
+    /// The time since 1970-01-01 UTC by this machine's clock.
+    var wall: UInt64
+}
+
 /// A message between its input and its answer.
-final class Delivery {
-    /// The number of the message, in the order of the input.
+final class Message {
+    /// The number of the message, in the order of the input; 0 for a question of our own.
     let number: Int
-    let request: PushToSend
+    let push: PushToSend
     /// The uptime after which the message is not tried again.
     let end: UInt64
 
@@ -14,25 +22,22 @@ final class Delivery {
     var attempts = 0
     /// How often a request was certainly not read.
     var unread = 0
-    /// The provider token of the last request.
-    var tokenGeneration = 0
-    var sentAt: UInt64 = 0
-    /// Whether its last request is a repeated one.
-    var isRepeated = false
-    /// The uptime of the first failure.
-    var failedAt: UInt64?
+    /// Whether the provider token was renewed for it.
+    var hasRenewed = false
     /// Why it waits for its topic or the login.
-    var hold: APNsAnswer?
+    var hold: PushAnswer?
     /// The uptime before which it is not sent again.
     var due: UInt64 = 0
     /// Why no request has succeeded; nil before one has ended.
     private(set) var setback: Setback?
 
-    init(number: Int, request: PushToSend, end: UInt64) {
+    init(number: Int, push: PushToSend, end: UInt64) {
         self.number = number
-        self.request = request
+        self.push = push
         self.end = end
     }
+
+    var mayHaveArrived: Bool { setback == .unknown }
 
     /// Notes why a request did not succeed. What may have arrived with an earlier one remains unknown.
     func note(_ reason: Setback) {
@@ -40,21 +45,33 @@ final class Delivery {
         setback = reason
     }
 
-    /// An expiration of 0 asks APNs for one attempt, and is no time.
-    func hasExpired(at now: Moment) -> Bool {
-        request.expiration > 0 && now.wall / 1000 >= request.expiration
-    }
+    /// Whether it has expired at a time since 1970-01-01 UTC. An expiration of 0 asks APNs for one attempt, and is no time.
+    func hasExpired(at time: UInt64) -> Bool { push.expiration > 0 && time / 1000 >= push.expiration }
 
     /// The milliseconds until its expiration, or at most some days.
-    func timeLeft(at now: Moment) -> UInt64 {
-        let seconds = request.expiration == 0 ? .max : request.expiration - min(request.expiration, now.wall / 1000)
+    func timeLeft(at time: UInt64) -> UInt64 {
+        let seconds = push.expiration == 0 ? .max : push.expiration - min(push.expiration, time / 1000)
         return min(seconds, 1_000_000) * 1000
     }
 }
 
+/// Messages that go out together, and what was known then.
+final class Sent {
+    let messages: [Message]
+    /// The number of the provider token; 0 for none.
+    let token: Int
+    let at: UInt64
+
+    init(_ messages: [Message], token: Int, at: UInt64) {
+        (self.messages, self.token, self.at) = (messages, token, at)
+    }
+
+    var number: Int { messages[0].number }
+}
+
 /// The reason why a message is tried again.
 enum Setback: Equatable, Sendable {
-    case answer(APNsAnswer)
+    case answer(PushAnswer)
     /// It is not known whether APNs has the message.
     case unknown
     /// APNs did not read it.
@@ -63,21 +80,19 @@ enum Setback: Equatable, Sendable {
 
 /// How a message ended.
 enum Outcome: Equatable, Sendable {
-    case accepted(APNsAnswer)
+    case accepted(PushAnswer)
     /// APNs will never accept it as it is.
-    case refused(APNsAnswer)
+    case refused(PushAnswer)
     /// Its time ended; nil if it was never sent.
     case expired(Setback?)
     /// Its time for retries ended; APNs did not accept it.
-    case gaveUp(APNsAnswer)
-    /// Its time for retries ended while this clock was wrong, by so many milliseconds.
-    case clockWrong(Int64)
+    case gaveUp(PushAnswer)
     /// The run ended; APNs did not accept it.
-    case stopped(APNsAnswer)
+    case stopped(PushAnswer)
     /// Its time for retries ended while APNs refused every message of its topic, or the login.
-    case held(APNsAnswer)
+    case held(PushAnswer)
     /// It is not known whether APNs has the message. The answer, if any, is how APNs refuses another copy.
-    case unknown(APNsAnswer?)
+    case unknown(PushAnswer?)
     /// The same, and it may not be sent again.
     case unrepeated
     /// The run ended; APNs does not have it.
@@ -86,8 +101,6 @@ enum Outcome: Equatable, Sendable {
     case notTried
     /// There was no connection, for the reason given.
     case unreachable(String)
-    /// The same of a relay.
-    case relayUnreachable(String)
 }
 
 /// The parts of a request that determine when and where it is sent, and its bytes.

@@ -1,7 +1,7 @@
 internal import Pushcrypt
 
-/// The answer of APNs to a request, or a relay's.
-struct APNsAnswer: Equatable, Sendable {
+/// The answer of APNs to a message, or a relay's.
+struct PushAnswer: Equatable, Sendable {
     var status: Int
     /// Apple's word, such as `BadDeviceToken`.
     var reason: String?
@@ -15,6 +15,12 @@ struct APNsAnswer: Equatable, Sendable {
     var time: UInt64?
     /// Whether the reason is a relay's own code: APNs was not asked, or did not answer.
     var isRelays = false
+    /// Whether a relay has sent nothing of the whole request.
+    var isWhole = false
+    /// Whether it leaves open if APNs has the message.
+    var isUnknown = false
+    /// Whether it is no relay that answers.
+    var isForeign = false
     /// When the grant expires with which a relay has sent the message, in milliseconds since 1970-01-01 UTC.
     var grantExpires: UInt64?
 
@@ -28,7 +34,7 @@ struct APNsAnswer: Equatable, Sendable {
     }
 }
 
-extension APNsAnswer {
+extension PushAnswer {
     /// The maximum length of a body that is read; Apple's are below 100 bytes.
     static let maximumBody = 4096
     /// The maximum length of words that are repeated in an answer.
@@ -45,18 +51,21 @@ extension APNsAnswer {
         "UnrelatedKeyIdInToken",
     ]
 
-    /// Reads the parts of a response. Whatever they are, only the status counts if the rest is not as Apple documents it.
-    init(status: Int, apnsID: String?, retryAfter: String?, body: ContiguousArray<UInt8>) {
-        self.init(status: status)
-        self.apnsID = apnsID.flatMap { Self.isWord($0) ? $0 : nil }
-        // The other form, a date, is ignored.
-        self.retryAfter = retryAfter.flatMap { UInt32($0) }.map { UInt64($0) * 1000 }
-        guard !body.isEmpty, let root = try? JSONDocument(parsing: body, maximumBytes: Self.maximumBody).root else {
-            return
-        }
+    /// Reads APNs' response. Whatever the rest is, the status counts.
+    init(_ response: Response) {
+        self.init(status: response.status)
+        time = response.time
+        apnsID = response.apnsID.flatMap { Self.isWord($0) ? $0 : nil }
+        retryAfter = Self.seconds(response.retryAfter)
+        guard !response.body.isEmpty,
+            let root = try? JSONDocument(parsing: response.body, maximumBytes: Self.maximumBody).root
+        else { return }
         reason = root["reason"]?.string.flatMap { Self.isWord($0) ? $0 : nil }
         timestamp = root["timestamp"]?.integer
     }
+
+    /// Reads a `retry-after` header, as milliseconds. Its other form, a date, is ignored.
+    static func seconds(_ text: String?) -> UInt64? { text.flatMap { UInt32($0) }.map { UInt64($0) * 1000 } }
 
     /// Whether a text is of letters, digits and hyphens, as reasons and message ids are.
     static func isWord(_ text: String) -> Bool {
@@ -72,50 +81,53 @@ extension APNsAnswer {
     }
 }
 
-extension APNsAnswer {
-    /// What an answer means for its message.
-    enum Verdict: Equatable {
+extension PushAnswer {
+    /// What an answer is about, and so who waits for it.
+    enum Scope: Equatable {
+        /// APNs has the message.
         case accepted
-        /// The provider token is too old: the message was not read.
-        case expiredToken
-        /// The provider token or the certificate is refused: the message was not read.
-        case loginRefused
-        /// The connection had another provider token less than 20 minutes ago: the message was not read.
-        case tokenTooSoon
+        /// It never takes it.
+        case refused
+        /// It refuses the provider token, the certificate or the signature: the message was not read.
+        case login
+        /// Another connection may take the message, which was not read.
+        case link
         /// Again, after a pause for this device token.
-        case deviceBusy
-        /// Again, after a pause of this message.
-        case busy
+        case device
+        /// Whoever answers is busy.
+        case route
         /// No answer that APNs gives: again, but not often.
         case strange
-        /// Never again.
-        case refused
+        /// The relay does not know whether APNs has the message.
+        case unknown
     }
 
-    var verdict: Verdict {
-        switch (status, reason) {
+    var scope: Scope {
+        if isUnknown { return .unknown }
+        if isForeign { return .strange }
+        return switch (status, reason) {
         case (200, _): .accepted
-        case (403, _) where isRelays: .refused
-        case (403, "ExpiredProviderToken"): .expiredToken
-        case (403, _): .loginRefused
-        case (429, "TooManyProviderTokenUpdates"): .tokenTooSoon
-        case (429, _): .deviceBusy
-        case (500...599, _): .busy
+        case (_, "ExpiredToken"): .refused
+        case (429, "TooManyProviderTokenUpdates"), (400, "IdleTimeout"): .link
+        case (401, _) where isRelays: .login
+        case (403, _): isRelays ? .refused : .login
+        case (429, _): .device
+        case (500...599, _): .route
         case (400...499, _): .refused
         default: .strange
         }
     }
 
     /// Whether APNs has decided on the message, or says something of its device.
-    var isUseful: Bool {
-        switch verdict {
-        case .accepted, .refused, .deviceBusy: true
+    var isDecision: Bool {
+        switch scope {
+        case .accepted, .refused, .device: true
         default: false
         }
     }
 
-    /// Whether APNs refuses the provider token or the certificate.
-    var concernsLogin: Bool { isRelays ? status == 401 : status == 403 }
+    /// Whether the login is refused, or the provider token is too new.
+    var concernsLogin: Bool { scope == .login || reason == "TooManyProviderTokenUpdates" }
 
     /// Whether another device token may get another answer.
     var concernsDevice: Bool { reason == "BadDeviceToken" || reason == "DeviceTokenNotForTopic" }
@@ -124,11 +136,12 @@ extension APNsAnswer {
     var concernsSetup: Bool {
         switch reason {
         case "BadDeviceToken", "DeviceTokenNotForTopic", "TopicDisallowed", "BadTopic", "MissingTopic": true
-        default: concernsLogin
+        default: false
         }
     }
     /// One of few names: what Apple does not document is `other`.
     var kind: String {
+        if isRelays || isUnknown || isForeign { return isUnknown ? "none" : "relay" }
         let status = Self.statuses.contains(status) ? "\(status)" : "other"
         guard let reason else { return status }
         return "\(status) \(Self.reasons.contains(reason) ? reason : "other")"

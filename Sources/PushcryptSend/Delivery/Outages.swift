@@ -3,13 +3,13 @@ struct Trouble: Equatable {
     enum Kind: String, CaseIterable {
         /// There is no connection.
         case connection
-        /// APNs says that it is busy.
+        /// Whoever answers is busy.
         case busy
-        /// APNs refuses the provider token or the certificate.
+        /// The provider token, the certificate or the push key is refused.
         case login
-        /// APNs refuses every message of a topic.
+        /// Every message of a topic is refused.
         case topic
-        /// This machine's clock differs from APNs'.
+        /// This machine's clock differs from the server's.
         case clock
     }
 
@@ -21,21 +21,25 @@ struct Trouble: Equatable {
 }
 
 extension Dispatcher {
-    /// Everything that keeps messages from APNs now.
+    /// Everything that keeps messages from APNs now, and a clock that should be set.
     var troubles: [Trouble] {
         var troubles: [Trouble] = []
-        if let ahead = clock.error {
-            troubles.append(Trouble(kind: .clock, text: "\(ClockGuard.text(ahead)): set it"))
+        if clock.offset != 0 {
+            let seconds = abs(clock.offset) / 1000
+            let text = "this machine's clock is \(seconds) s \(clock.offset > 0 ? "behind" : "ahead of") \(settings.peer)'s"
+            troubles.append(Trouble(kind: .clock, text: "\(text): set it"))
         }
-        if health.isDown, !links.contains(where: { $0.isUseful == true }) {
-            troubles.append(Trouble(kind: .connection, text: health.error ?? "APNs allows no request"))
+        if let why = dialling.why, !links.contains(where: { $0.isUseful == true }) {
+            troubles.append(Trouble(kind: .connection, text: why))
         }
-        if let slow = health.slow { troubles.append(Trouble(kind: .busy, text: "APNs says \(slow.text)")) }
-        for (place, pause) in breaker.pauses {
-            let text = "APNs refuses it with \(pause.answer.text): \(pause.answer.advice)"
+        if let why = route.why { troubles.append(Trouble(kind: .busy, text: "\(why.speaker) says \(why.text)")) }
+        for (place, gate) in gates {
+            guard let why = gate.why else { continue }
+            let text = "\(why.speaker) refuses it with \(why.text): \(why.advice)"
             switch place {
             case .login: troubles.append(Trouble(kind: .login, text: text))
             case .topic(let topic): troubles.append(Trouble(kind: .topic, subject: topic, text: text))
+            case .clock: break
             }
         }
         return troubles
