@@ -89,9 +89,6 @@ import Testing
         #expect(world.outcomes == [.accepted(accepted)])
     }
 
-
-
-
     @Test func nothingNewGoesIntoAConnectionThatEnds() {
         let world = World()
         world.add()
@@ -131,7 +128,6 @@ import Testing
         #expect(world.outcomes == [.unrepeated])
     }
 
-
     @Test func retryAfterIsHonoured() {
         let world = World()
         world.add()
@@ -167,8 +163,6 @@ import Testing
         #expect(world.numbers == [other.number])
         #expect(world.opened == [1])
     }
-
-
 
     @Test func aTokenLivesForFortyMinutes() {
         let tokens = TokenSchedule()
@@ -226,9 +220,6 @@ import Testing
         world.answer(internalError)
         #expect(world.outcomes == [.gaveUp(internalError)], "the next attempt would be too late")
     }
-
-
-
 
     @Test func aConnectionThatAllowsNothingIsReplaced() throws {
         let world = World()
@@ -291,7 +282,6 @@ import Testing
         world.pass(1)
         #expect(world.sent.count == 1)
     }
-
 
     @Test func aStopAnswersWhatIsNotUnderWay() {
         let world = World { $0.connections = 1 }

@@ -185,7 +185,8 @@ import Testing
     ) -> SimulatedAPNs {
         let server = server(
             seed, count, every: every, usesToken: false,
-            { ($0.mostMessages, $0.connections) = (45, connections) }) { _ in .accept }
+            { ($0.mostMessages, $0.connections) = (45, connections) }
+        ) { _ in .accept }
         (server.streams, server.latency) = (1, { latency })
         return server
     }

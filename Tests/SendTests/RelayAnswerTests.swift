@@ -6,7 +6,9 @@ import Testing
 
 /// What a relay answers, as it comes over the network. (`Docs/Relay.md`, Answers)
 @Suite struct RelayAnswerTests {
-    private func read(_ status: Int, _ body: String, messages: Int = 1, retryAfter: String? = nil) throws -> [PushAnswer] {
+    private func read(_ status: Int, _ body: String, messages: Int = 1, retryAfter: String? = nil) throws
+        -> [PushAnswer]
+    {
         let origin = try #require(RelayOrigin("https://push.example.com"))
         let route = RelayRoute(Destination(host: "push.example.com"), origin, nil)
         let sent = (1...messages).map { Message(number: $0, push: PushToSend(deviceToken: "grant"), end: .max) }

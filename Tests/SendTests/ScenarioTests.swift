@@ -307,7 +307,9 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
             }
             for number in 1...300 { server.add(number) }
             recovers(server, 300, after: over, check)
-            check(server.said.contains { $0.line.trouble.kind == .login }, "\(server.said.first?.line.trouble.text ?? "")")
+            check(
+                server.said.contains { $0.line.trouble.kind == .login }, "\(server.said.first?.line.trouble.text ?? "")"
+            )
         }
     }
 
@@ -349,7 +351,9 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
 
 /// Routes whose requests have many messages.
 @Suite struct RelayScenarioTests {
-    private func relay(_ seed: UInt64, _ react: @escaping (SimulatedAPNs.Request) -> SimulatedAPNs.Reaction) -> SimulatedAPNs {
+    private func relay(_ seed: UInt64, _ react: @escaping (SimulatedAPNs.Request) -> SimulatedAPNs.Reaction)
+        -> SimulatedAPNs
+    {
         let server = SimulatedAPNs(seed, usesToken: false, { $0.mostMessages = 45 }, react: react)
         server.streams = 4
         return server

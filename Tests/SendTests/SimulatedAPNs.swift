@@ -41,7 +41,9 @@ final class SimulatedAPNs {
             var left: Int
             var window: Int
 
-            init(_ sent: Sent, _ left: Int, _ window: Int) { (self.sent, self.left, self.window) = (sent, left, window) }
+            init(_ sent: Sent, _ left: Int, _ window: Int) {
+                (self.sent, self.left, self.window) = (sent, left, window)
+            }
         }
 
         var window: Int

@@ -67,7 +67,9 @@ final class World {
 
     /// Answers the oldest request, or that of a message, for all its messages.
     func answer(_ answer: PushAnswer, _ message: Message? = nil) {
-        let index = sent.firstIndex { sent in message.map { one in sent.request.messages.contains { $0 === one } } ?? true }
+        let index = sent.firstIndex { sent in
+            message.map { one in sent.request.messages.contains { $0 === one } } ?? true
+        }
         guard let index else {
             Issue.record("there is no request to answer")
             return

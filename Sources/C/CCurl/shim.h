@@ -23,30 +23,6 @@ static inline CURLcode pushcrypt_curl_prepare_tls(
     return code ? code : curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, function);
 }
 
-/// Sends `body` as it is, which curl copies, with these headers, which the caller keeps.
-static inline CURLcode pushcrypt_curl_post(CURL *handle, const char *body, long length, struct curl_slist *headers) {
-    CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE, length);
-    if (!code) code = curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, body);
-    return code ? code : curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
-}
-
-/// Gives what comes of the body to one function and of the headers to another, each with `context`.
-static inline CURLcode pushcrypt_curl_receive(
-    CURL *handle, curl_write_callback body, curl_write_callback header, void *context) {
-    CURLcode code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
-    if (!code) code = curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
-    if (!code) code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
-    return code ? code : curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
-}
-
-/// The status of the answer, and whether the request was begun to be sent.
-static inline long pushcrypt_curl_status(CURL *handle, int *begun) {
-    long status = 0;
-    curl_off_t time = 0;
-    *begun = !curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &time) && time > 0;
-    return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status) ? 0 : status;
-}
-
 static inline curl_socket_t pushcrypt_curl_socket(CURL *handle) {
     curl_socket_t socket = CURL_SOCKET_BAD;
     return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket) ? CURL_SOCKET_BAD : socket;

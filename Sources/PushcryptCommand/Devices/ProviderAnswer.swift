@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The answer of APNs to one push: `{"to","token","status","reason","timestamp"}`, with `to` or `device`; through a relay also
-/// `grant`.
+/// `grant`. Other clients' forms are read beside `to`: aioapns has `description`, node-apn `response`, and the token in `device`.
 struct ProviderAnswer {
     /// The reasons of status 410, and how a store records them.
     private static let reasons = ["Unregistered": "unregistered", "ExpiredToken": "expired-token"]
@@ -31,19 +31,28 @@ struct ProviderAnswer {
             throw Self.malformed("it is not JSON: \(error)")
         }
         guard root.kind == .object else { throw Self.malformed("it is not an object") }
-        if root["status"] == nil, root["error"] != nil {
+        if root["status"] == nil, let error = root["error"] {
+            guard error["code"]?.string != nil else {
+                throw Self.malformed("its 'error' is not one of 'pushcrypt send'")
+            }
             // APNs did not answer, as 'send' says.
             lost = nil
             return
         }
-        guard let status = root["status"]?.integer else { throw Self.malformed("it has no 'status', a number") }
-        let word = root["reason"]?.string ?? ""
+        let number = root["status"]
+        guard let status = number?.integer ?? number?.string.flatMap({ Int64($0) }) else {
+            throw Self.malformed("it has no 'status', a number")
+        }
+        let response = root["response"]
+        let word = (root["reason"] ?? root["description"] ?? response?["reason"])?.string ?? ""
         let reason = Self.reasons[word]
-        guard status == Self.gone, reason != nil || Self.grantReasons.contains(word) else {
+        guard reason != nil || Self.grantReasons.contains(word) else {
+            // APNs may have new reasons: what it means for the device is for its operator to say.
+            guard status != Self.gone else { throw Self.malformed("status 410 with the reason '\(word)' is not known") }
             lost = nil
             return
         }
-        guard let id = (root["to"] ?? root["device"])?.string else {
+        guard let id = (root["to"] ?? (response == nil ? root["device"] : nil))?.string else {
             throw Self.malformed("it has no 'to', the device")
         }
         do throws(KeyStoreError) {
@@ -57,7 +66,7 @@ struct ProviderAnswer {
             lost = .grant(EndedGrant(id: id, grant: grant))
             return
         }
-        guard let time = root["timestamp"]?.integer, time >= Self.earliest else {
+        guard let time = (root["timestamp"] ?? response?["timestamp"])?.integer, time >= Self.earliest else {
             throw Self.malformed("it has no 'timestamp', the milliseconds that APNs gives with a 410")
         }
         let removedAt = Timestamp(milliseconds: UInt64(clamping: time))
@@ -65,9 +74,8 @@ struct ProviderAnswer {
         guard removedAt <= .latestOfAClock else {
             throw Self.malformed("its 'timestamp' is after 2100: pass on APNs' milliseconds since 1970")
         }
-        lost = .device(
-            LostDevice(
-                id: id, at: removedAt, reason: reason, token: root["token"]?.string?.lowercased(), grant: grant))
+        let token = (root["token"] ?? (response == nil ? nil : root["device"]))?.string?.lowercased()
+        lost = .device(LostDevice(id: id, at: removedAt, reason: reason, token: token, grant: grant))
     }
 
     private static func malformed(_ what: String) -> CommandFailure {

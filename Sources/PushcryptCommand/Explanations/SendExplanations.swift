@@ -14,9 +14,9 @@ extension Explanation {
             SendCode.loginRefused, .sending,
             summary: "APNs does not accept the key or the certificate",
             cause:
-                "Key, key id and team do not belong together, the key was revoked, the certificate has expired, or the clock is wrong. A relay has another origin than --relay says.",
+                "Key, key id and team do not belong together, the key was revoked, or the certificate has expired. Several processes make provider tokens of one key. --relay is not the relay's origin.",
             fix:
-                "Compare key id and team with the developer account, and the clock with the time. Then send the line again."
+                "Compare key id and team with the developer account, and let all processes name one --provider-token-file. Then send the line again."
         ),
         Explanation(
             SendCode.wrongAddress, .sending,
@@ -56,9 +56,9 @@ extension Explanation {
         Explanation(
             SendCode.onHold, .sending,
             summary:
-                "the message was not tried, because APNs refuses every message of its topic, or the login, or the clock is wrong",
+                "the message was not tried, because APNs refuses every message of its topic, or the login",
             cause:
-                "After twenty equal refusals one message in twelve seconds is tried, and the others wait until their time for retries ends.",
+                "After twenty refusals in a row one message at a time is tried, and the others wait until their time for retries ends.",
             fix: "Fix what the message says, and send the line again."),
         Explanation(
             SendCode.notTried, .sending,

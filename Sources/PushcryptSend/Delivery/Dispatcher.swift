@@ -269,13 +269,15 @@ extension Dispatcher {
                 waiting.release(.clock)
             } else if inFlight == 0, question == nil, now.uptime >= questionAt {
                 questionAt = now.uptime + Self.questionInterval
-                question = Message(number: 0, push: .harmless(topic: waiting.held[.clock]?.first?.push.topic), end: .max)
+                let topic = waiting.held[.clock]?.first?.push.topic
+                question = Message(number: 0, push: .harmless(topic: topic), end: .max)
                 return question
             }
         }
         for (place, gate) in gates where gate.isClosed {
             // When reading has stopped, one at a time without a pause: what could open it may stand behind what cannot.
-            let isFull = place != .login && inFlight == 0
+            let isFull =
+                place != .login && inFlight == 0
                 && waiting.held[place].map { $0.count >= settings.aside - settings.ahead } == true
             guard gate.allows(now) || isFull else { continue }
             while let message = triesNewest ? waiting.held[place]?.popLast() : waiting.held[place]?.popFirst() {
@@ -339,7 +341,8 @@ extension Dispatcher {
             links[index].isLate = false
             for sent in links[index].requests.values {
                 if now.uptime >= sent.at + settings.timeout { links[index].isLate = true }
-                guard answeredSince > sent.at + patience || now.uptime >= sent.at + 3 * settings.timeout else { continue }
+                let isLost = answeredSince > sent.at + patience || now.uptime >= sent.at + 3 * settings.timeout
+                guard isLost else { continue }
                 overdue.append((sent, links[index].number))
                 links[index].isDraining = true
             }

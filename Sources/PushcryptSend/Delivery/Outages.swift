@@ -26,8 +26,9 @@ extension Dispatcher {
         var troubles: [Trouble] = []
         if clock.offset != 0 {
             let seconds = abs(clock.offset) / 1000
-            let text = "this machine's clock is \(seconds) s \(clock.offset > 0 ? "behind" : "ahead of") \(settings.peer)'s"
-            troubles.append(Trouble(kind: .clock, text: "\(text): set it"))
+            let side = clock.offset > 0 ? "behind" : "ahead of"
+            let text = "this machine's clock is \(seconds) s \(side) \(settings.peer)'s: set it"
+            troubles.append(Trouble(kind: .clock, text: text))
         }
         if let why = dialling.why, !links.contains(where: { $0.isUseful == true }) {
             troubles.append(Trouble(kind: .connection, text: why))

@@ -25,7 +25,8 @@ final class RelayRoute: Route {
         let signed = RelayRequest(
             sent.messages.map(\.push.payload), to: origin, signedBy: key, at: Timestamp(milliseconds: time))
         return Request(
-            path: RelayRequest.path, headers: signed.headers.map { ($0.name.lowercased(), $0.value) }, body: signed.body)
+            path: RelayRequest.path, headers: signed.headers.map { ($0.name.lowercased(), $0.value) }, body: signed.body
+        )
     }
 
     func answers(_ response: Response, to sent: Sent) -> [PushAnswer] {

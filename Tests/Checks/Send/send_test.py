@@ -572,28 +572,53 @@ def part_signals(folder):
 
 
 def part_keys(folder):
-    """Files that are no APNs key, or that others can read, are refused before anything is read."""
+    """Keys however they are written; and files that are no APNs key, each with what it is instead, before anything is read."""
     make = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:{} -out {} 2>/dev/null"
     good = f"AuthKey_{KEY}.p8"
     files = {
+        "traditional.p8": f"openssl ec -in {good} -out traditional.p8 2>/dev/null",
+        "text.p8": f"(echo notes; cat {good}) > text.p8",
+        "mark.p8": f"(printf '\\xef\\xbb\\xbf'; cat {good}) > mark.p8",
+        "crlf.p8": f"sed 's/$/\\r/' {good} > crlf.p8",
+        "spaces.p8": f"sed 's/^/  /' {good} > spaces.p8",
+        "no-end.p8": f"printf %s \"$(cat {good})\" > no-end.p8",
+        "escaped.p8": f"awk '{{printf \"%s\\\\n\", $0}}' {good} > escaped.p8",
+        "quoted.p8": f"awk 'BEGIN {{printf \"\\\"\"}} {{printf \"%s\\\\n\", $0}} END {{printf \"\\\"\"}}' {good} > quoted.p8",
+        "one-line.p8": f"tr '\\n' ' ' < {good} > one-line.p8",
+        "bare.p8": f"grep -v -- ----- {good} > bare.p8",
+        "bare-line.p8": f"grep -v -- ----- {good} | tr -d '\\n' > bare-line.p8",
+        "unpadded.p8": f"grep -v -- ----- {good} | tr -d '\\n=' > unpadded.p8",
+        "base64.p8": f"base64 {good} > base64.p8",
+        "base64-line.p8": f"base64 -w 0 {good} > base64-line.p8",
+        "base64-mark.p8": "base64 mark.p8 > base64-mark.p8",
+        "base64-sec1.p8": "base64 traditional.p8 > base64-sec1.p8",
         "curve.p8": make.format("P-384", "curve.p8"),
         "rsa.p8": "openssl genpkey -algorithm RSA -out rsa.p8 2>/dev/null",
+        "rsa1.p8": "openssl rsa -traditional -in rsa.p8 -out rsa1.p8 2>/dev/null",
+        "ed25519.p8": "openssl genpkey -algorithm ED25519 -out ed25519.p8",
         "encrypted.p8": f"openssl pkcs8 -topk8 -in {good} -out encrypted.p8 -passout pass:words",
-        "traditional.p8": f"openssl ec -in {good} -out traditional.p8 2>/dev/null",
+        "old.p8": f"openssl ec -aes128 -in {good} -out old.p8 -passout pass:words 2>/dev/null",
         "public.p8": f"openssl pkey -in {good} -pubout -out public.p8",
+        "certificate.p8": "cp service.pem certificate.p8",
         "two.p8": f"cat {good} {good} > two.p8",
-        "text.p8": f"(echo notes; cat {good}) > text.p8",
         "cut.p8": f"head -c 200 {good} > cut.p8",
+        "cut-bare.p8": "head -c 100 bare.p8 > cut-bare.p8",
         "changed.p8": f"sed '2s/^M/N/' {good} > changed.p8",
+        "words.p8": "echo AuthKey > words.p8",
+        "begin.p8": "echo -----BEGIN > begin.p8",
         "empty.p8": ": > empty.p8",
     }
+    texts = {"curve": "another curve", "rsa": "another kind", "rsa1": "another kind", "ed25519": "another kind", "encrypted": "is encrypted",
+             "old": "is encrypted", "public": "a public key", "certificate": "a certificate", "two": "more than one", "cut": "is cut",
+             "cut-bare": "is cut", "changed": "is cut", "words": "is cut", "begin": "is cut", "empty": "empty"}
     for name, script in files.items():
         subprocess.run(["bash", "-c", script], cwd=folder, check=True)
         os.chmod(f"{folder}/{name}", 0o600)
         done = subprocess.run([PROGRAM, "--key", f"{folder}/{name}", "--key-id", KEY, "--team", TEAM, "--dry-run"],
                               input=b"", capture_output=True)
-        code = 65 if name == "empty.p8" else 64
-        expect(done.returncode == code and b"KEY-----" not in done.stderr, name, done.returncode, done.stderr.decode())
+        said, text = done.stderr.decode(), texts.get(name[:-3])
+        code = 0 if text is None else 65 if name == "empty.p8" else 64
+        expect(done.returncode == code and (text or "") in said and "KEY-----" not in said, name, done.returncode, said)
     for mode, warnings in ((0o600, 0), (0o440, 0), (0o644, 1)):
         os.chmod(f"{folder}/{good}", mode)
         done = subprocess.run([PROGRAM, "--key", f"{folder}/{good}", "--team", TEAM, "--dry-run"], input=b"", capture_output=True)

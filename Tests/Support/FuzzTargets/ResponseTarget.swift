@@ -110,7 +110,9 @@ struct ResponseTarget: FuzzTarget {
     /// What became of the three requests.
     private func play(_ bytes: Bytes, piece: Int) -> [[String]] {
         var fates = [[String]](repeating: [], count: 3)
-        guard let session = try? HTTP2Session(Destination(host: "localhost")) else { fail("response: there is a session") }
+        guard let session = try? HTTP2Session(Destination(host: "localhost")) else {
+            fail("response: there is a session")
+        }
         session.read(Bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
         for number in 0..<3 {
             let message = Message(number: number, push: PushToSend(deviceToken: "0a"), end: .max)
