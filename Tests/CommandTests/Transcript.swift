@@ -34,13 +34,14 @@ struct Transcript: Sendable, CustomStringConvertible {
         let place: String
     }
 
-    /// The transcripts of the project, sorted by name.
+    /// The transcripts of the project, sorted by name; with PUSHCRYPT_TRANSCRIPT=WORD those whose names have the word.
     static var all: [Transcript] {
         get throws {
             let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Data/Transcripts")
                 .standardized
+            let word = ProcessInfo.processInfo.environment["PUSHCRYPT_TRANSCRIPT"] ?? ".txt"
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
-                .filter { $0.hasSuffix(".txt") }
+                .filter { $0.hasSuffix(".txt") && $0.contains(word) }
                 .map { name in
                     let data = try Data(contentsOf: directory.appending(path: name))
                     return try Transcript(name: name, text: String(decoding: data, as: UTF8.self))

@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 /// The answer of APNs to one push: `{"to","token","status","reason","timestamp"}`, with `to` or `device`; through a relay also
 /// `grant`. Other clients' forms are read beside `to`: aioapns has `description`, node-apn `response`, and the token in `device`.
 struct ProviderAnswer {
-    /// The reasons of status 410, and how a store records them.
+    /// The reasons of status 410, the second with any status, and how a store records them.
     private static let reasons = ["Unregistered": "unregistered", "ExpiredToken": "expired-token"]
     /// The reasons of status 410 with which a relay says that the grant has ended.
     private static let grantReasons: Set = ["grant-expired", "grant-revoked", "grant-unknown-key"]
@@ -45,8 +45,8 @@ struct ProviderAnswer {
         }
         let response = root["response"]
         let word = (root["reason"] ?? root["description"] ?? response?["reason"])?.string ?? ""
-        let reason = Self.reasons[word]
-        guard reason != nil || Self.grantReasons.contains(word) else {
+        let reason = status == Self.gone || word == "ExpiredToken" ? Self.reasons[word] : nil
+        guard reason != nil || status == Self.gone && Self.grantReasons.contains(word) else {
             // APNs may have new reasons: what it means for the device is for its operator to say.
             guard status != Self.gone else { throw Self.malformed("status 410 with the reason '\(word)' is not known") }
             lost = nil
