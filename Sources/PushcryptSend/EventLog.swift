@@ -63,6 +63,7 @@ struct EventLog {
         }
         let what = line.trouble.sentence(host)
         switch line.phase {
+        case .begins where line.trouble.kind == .clock: console.warning(what)
         case .begins: console.warning("\(what); waiting: \(line.waiting); one message is tried now and then")
         case .continues:
             console.warning("\(what), for \(seconds) s now; attempts: \(line.attempts); waiting: \(line.waiting)")

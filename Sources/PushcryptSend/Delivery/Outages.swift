@@ -27,7 +27,7 @@ extension Dispatcher {
         if clock.offset != 0 {
             let seconds = abs(clock.offset) / 1000
             let side = clock.offset > 0 ? "behind" : "ahead of"
-            let text = "this machine's clock is \(seconds) s \(side) \(settings.peer)'s: set it"
+            let text = "this machine's clock is \(seconds) s \(side) that of \(settings.peer): set it"
             troubles.append(Trouble(kind: .clock, text: text))
         }
         if let why = dialling.why, !links.contains(where: { $0.isUseful == true }) {

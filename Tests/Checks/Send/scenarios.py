@@ -2,7 +2,7 @@
 """Faults that persist, or come together, in real time: `pushcrypt-send` against the mock. Each scenario has a name and a seed.
 
 Usage: scenarios.py PUSHCRYPT-SEND [NAME …]      SEED=… changes what is random; JOBS=… (4) run at a time
-Prints `scenario: NAME: passed` or `FAILED`, and what differs. The same ones run in virtual time in Tests/SendTests/ScenarioTests.swift.
+Prints `scenario: NAME: passed` or `FAILED`, and what differs. Most run in virtual time too: Tests/SendTests/ScenarioTests.swift.
 """
 import collections, concurrent.futures, contextlib, json, os, random, signal, socket, subprocess, sys, tempfile, threading, time
 
@@ -237,7 +237,7 @@ def clock_wrong_for_three_seconds(scene):
         return expired if run.now() < 3 else None
 
     with scene.mock(fault, ahead=7200) as mock:
-        run = scene.send(mock.port, [line(n) for n in range(300)])
+        run = scene.send(mock.port, [line(n, expiration=int(time.time()) + 4 * 3600) for n in range(300)])
         recovers(run, 300, 3)
         expect("clock" in run.text(), "does not name the clock:", run.text()[:200])
 
@@ -276,22 +276,13 @@ def limited_at_the_head(scene):
 
 @scenario("M2")
 def clock_ahead(scene):
-    """The clock is three hours ahead, and right after five seconds."""
-    clock = f"{scene.folder}/clock"
-    with open(clock, "w") as file:
-        file.write("+3h")
+    """The clock is three hours ahead: it is said, and all goes on by APNs' time."""
     # Started by `faketime`: its library alone would change the place of the environment, by which Swift finds the arguments.
-    wrapped = ["faketime", "-m", "-f", "+0", "env", "-u", "FAKETIME", f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1",
-               "DONT_FAKE_MONOTONIC=1"]
+    wrapped = ["faketime", "-m", "-f", "+3h", "env", "DONT_FAKE_MONOTONIC=1"]
     with scene.mock(ahead=0) as mock:
         run = Run(wrapped + scene.command(mock.port), [line(n) for n in range(300)])
-        time.sleep(5)
-        expect(not run.answers, "answers with a wrong clock:", run.codes())
+        recovers(run, 300, 0)
         expect("clock" in run.text(), "does not name the clock")
-        with open(clock + ".new", "w") as file:
-            file.write("+0")
-        os.rename(clock + ".new", clock)
-        recovers(run, 300, 5)
 
 
 @scenario("M3")
@@ -405,14 +396,14 @@ def breaks_on_one_percent(scene):
 
 @scenario("M10")
 def aborts_and_goaways(scene):
-    """One message in six is aborted, another sixth is followed by GOAWAY: 600 messages within a minute."""
+    """One message in six is aborted, another sixth is followed by GOAWAY: 600 messages within two minutes."""
     def fault(*_):
         kind = scene.random.random() * 6
         return Fault("lost") if kind < 1 else Fault("goaway") if kind < 2 else None
 
     with scene.mock(fault) as mock:
         run = scene.send(mock.port, [line(n) for n in range(600)])
-        recovers(run, 600, 60, seconds=0)
+        recovers(run, 600, 120, seconds=0)
         print(f"figure: aborts-and-goaways seconds={run.now():.0f} requests={mock.seen} connections={mock.connections}")
 
 
