@@ -300,6 +300,17 @@ import Testing
         #expect(world.dispatcher.unanswered == 0)
     }
 
+    @Test func aRunThatIsAskedToEndWaitsForOneTimeout() {
+        let world = World()
+        world.add()
+        world.settle()
+        world.dispatcher.stop()
+        world.pass(29_900)
+        #expect(world.outcomes.isEmpty)
+        world.pass(350)
+        #expect(world.outcomes == [.unknown(nil)])
+    }
+
     @Test func theRateIsKept() {
         let world = World { $0.rate = 100 }
         world.streams = 1000

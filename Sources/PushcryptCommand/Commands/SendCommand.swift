@@ -100,7 +100,7 @@ package struct SendArguments: Sendable {
             ],
             more: [
                 "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty refusals in a row of the login, or of a topic that never worked, one message at a time tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
-                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within three times --timeout.",
+                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
             ],
             examples: [
                 Example(

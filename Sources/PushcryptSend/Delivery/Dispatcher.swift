@@ -336,12 +336,13 @@ extension Dispatcher {
             if let since = links[index].blockedSince, now.uptime >= since + settings.timeout {
                 links[index].isDraining = true
             }
-            // Lost is what was sent before something that was answered elsewhere. A late answer counts while its connection lives.
+            // Lost is what was sent before something that was answered elsewhere. A late answer counts while its connection lives; a run
+            // that is asked to end waits less.
             let patience = links[index].isStalled(now) ? 0 : settings.timeout
             links[index].isLate = false
             for sent in links[index].requests.values {
                 if now.uptime >= sent.at + settings.timeout { links[index].isLate = true }
-                let isLost = answeredSince > sent.at + patience || now.uptime >= sent.at + 3 * settings.timeout
+                let isLost = answeredSince > sent.at + patience || now.uptime >= sent.at + (isStopped ? 1 : 3) * settings.timeout
                 guard isLost else { continue }
                 overdue.append((sent, links[index].number))
                 links[index].isDraining = true
