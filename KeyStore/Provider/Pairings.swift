@@ -133,6 +133,7 @@ extension StoreTransaction {
             throw .staleRecord(id, after: known.signing.sequence)
         }
         return try register(
-            registration, id: id, known: known, owner: row.user.map(DeviceOwner.user) ?? .nobody, at: now, isLive: true)
+            registration, id: id, known: known, owner: row.user.map(DeviceOwner.user) ?? .unchanged, at: now,
+            isLive: true)
     }
 }

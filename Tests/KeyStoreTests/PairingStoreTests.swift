@@ -180,6 +180,8 @@ struct PairingStoreTests {
         var record = try registration()
         _ = try ask(phone(code, record))
         let device = try store.device(id: "phone1")
+        let other = try registration { $0.updateKey = record.updateKey }
+        #expect(try refusal(ask(phone(code, other))) == "pairing-used", "another key of the same device")
         (record.grant, record.token, record.sequence) = ("grant", "8f3a", start.milliseconds + 1)
         _ = try ask(phone(code, record))
         #expect(try store.device(id: "phone1") == device)

@@ -306,8 +306,12 @@ struct PostTests {
         #expect(try other.sequence(of: phone.id) == 12)
         #expect(try store.post(phone.signed(14) { $0.token = "aa" }, at: start + 70) == "updated")
         #expect(try other.post(phone.signed(13) { $0.token = "bb" }, at: start + 71) == "updated")
-        #expect(try other.importDevices([exported(by: store, of: phone.id)], at: start + 72).stale == 1)
+        let (earlier, later) = (try exported(by: store, of: phone.id), try exported(by: other, of: phone.id))
+        #expect(try other.importDevices([earlier], at: start + 72).stale == 1)
         #expect(try other.sequence(of: phone.id) == 14 && other.device(id: phone.id)?.token == "bb")
+        // Nor does a later one.
+        #expect(try store.importDevices([later], at: start + 73).stale == 0)
+        #expect(try store.sequence(of: phone.id) == 14 && store.device(id: phone.id)?.updatedAt == start + 71)
     }
 
     @Test func aRemovalIsImportedWithItsSequence() throws {

@@ -571,6 +571,51 @@ def part_signals(folder):
     return 112
 
 
+def part_operators(folder):
+    """What operators rely on: a log with a limit, a provider token that processes share, and faults of disk and reader that stop no message."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=100) as mock:
+        _, said = send(folder, mock, [line(n) for n in range(3000)], "--log", "json", code=0)
+        events = [json.loads(text) for text in said.splitlines()]
+        seconds = collections.Counter(event["time"] // 1000 for event in events if "time" in event)
+        expect(max(seconds.values(), default=0) <= 450, max(seconds.values(), default=0), "lines in a second")
+        one = next((event for event in events if event["event"] == "accepted"), {})
+        expect({"time", "id", "fingerprint"} <= set(one) and not any(token(n) in said for n in range(DEVICES)), one)
+        answers, said = send(folder, mock, [line(1)], "--metrics", f"{folder}/missing/metrics", code=0)
+        expect("missing" in said, said)
+    tokens = set()
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda _, request: tokens.add(dict(request.headers)["authorization"])) as mock:
+        for number in range(5):
+            send(folder, mock, [line(number)], "--provider-token-file", f"{folder}/provider-token", code=0)
+            time.sleep(1.1)  # a token says its second
+    expect(len(tokens) == 1 and os.stat(f"{folder}/provider-token").st_mode & 0o777 == 0o600, len(tokens), "provider tokens")
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=100) as mock:
+        # Nobody reads the answers, and the process is asked to end.
+        with open(f"{folder}/lines", "w") as file:
+            file.writelines(json.dumps(line(n)) + "\n" for n in range(3000))
+        source = subprocess.Popen(["cat", f"{folder}/lines"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        program = subprocess.Popen(command(folder, mock, "--timeout", "1s"), stdin=source.stdout, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        source.stdout.close()
+        time.sleep(3)
+        program.send_signal(signal.SIGTERM)
+        expect(program.wait(20) == 1, program.returncode)
+        # The output is a file on a disk that fills up: its last line is whole.
+        disk = f"{folder}/disk"
+        os.mkdir(disk)
+        script = ('mount -t tmpfs -o size=64k tmpfs "$0" && "$@" >"$0/answers"; code=$?; tail -c 1 "$0/answers" | od -An -tx1; '
+                  'wc -c <"$0/answers"; exit $code')
+        text = "".join(json.dumps(line(n, user="x" * (50 + n % 37))) + "\n" for n in range(2000)).encode()
+        done = subprocess.run(["unshare", "-rm", "bash", "-c", script, disk, *command(folder, mock)], input=text,
+                              capture_output=True, timeout=60)
+        words = done.stdout.decode().split()
+        if words or b"unshare" not in done.stderr:
+            expect(done.returncode == 1 and words[:1] == ["0a"] and int(words[1]) > 30_000, words, done.stderr.decode()[-200:])
+        else:
+            print("SKIPPED: send: a separate mount is not permitted")
+    return 8007
+
+
 def part_keys(folder):
     """Keys however they are written; and files that are no APNs key, each with what it is instead, before anything is read."""
     make = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:{} -out {} 2>/dev/null"
