@@ -617,7 +617,10 @@ import Testing
         window.lost(sentAt: 1000, 50, now)
         window.lost(sentAt: 2000, 50, now)
         #expect(window.allows(49), "nothing was decided since: it is one outage")
-        window.good(50)
+        window.good(sentAt: 900, 50)
+        window.lost(sentAt: 2000, 50, now)
+        #expect(window.allows(49), "what was decided since was sent before")
+        window.good(sentAt: 1001, 50)
         window.lost(sentAt: 2000, 50, now)
         #expect(window.allows(24) && !window.allows(25))
     }
@@ -625,7 +628,7 @@ import Testing
     @Test func itGrowsWhileFewerThanHalfAreBusy() {
         var window = Window()
         for _ in 0..<100 {
-            for _ in 0..<5 { window.good(1 << 20) }
+            for _ in 0..<5 { window.good(sentAt: 0, 1 << 20) }
             for _ in 0..<5 { window.busy() }
         }
         #expect(window.allows(150))

@@ -16,8 +16,7 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
     #expect(problems.isEmpty, "\(name): \(problems.joined(separator: "; "))")
 }
 
-/// Faults that persist, or come together, in virtual time: a minute takes milliseconds. Tests/Checks/Send/scenarios.py has the same ones
-/// with the program in real time, under the same names.
+/// Faults that persist, or come together, in virtual time: a minute takes milliseconds.
 @Suite struct ScenarioTests {
     /// What the figures allow, in milliseconds after the end of an outage.
     private static let recovery: UInt64 = 15_000

@@ -342,8 +342,8 @@ extension Dispatcher {
             links[index].isLate = false
             for sent in links[index].requests.values {
                 if now.uptime >= sent.at + settings.timeout { links[index].isLate = true }
-                let isLost = answeredSince > sent.at + patience || now.uptime >= sent.at + (isStopped ? 1 : 3) * settings.timeout
-                guard isLost else { continue }
+                let longest = (isStopped ? 1 : 3) * settings.timeout
+                guard answeredSince > sent.at + patience || now.uptime >= sent.at + longest else { continue }
                 overdue.append((sent, links[index].number))
                 links[index].isDraining = true
             }

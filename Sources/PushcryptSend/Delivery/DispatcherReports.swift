@@ -86,16 +86,16 @@ extension Dispatcher {
         batchSize = min(settings.mostMessages, batchSize + 1)
         for (message, answer) in zip(sent.messages, answers) {
             message.attempts += 1
-            if answer.isDecision { worked(open, answer) }
+            if answer.isDecision { worked(sent, open, answer) }
             take(answer, message, sent, index, isCorrected, now)
         }
     }
 
-    private func worked(_ open: Int, _ answer: PushAnswer) {
+    private func worked(_ sent: Sent, _ open: Int, _ answer: PushAnswer) {
         decisionsInARow += 1
         budget.add(1)
         if decisionsInARow >= Self.enoughDecisions || dialling.why == nil { dialling.good() }
-        if answer.scope != .device { window.good(open) }
+        if answer.scope != .device { window.good(sentAt: sent.at, open) }
         _ = route.good()
         pass(.login)
     }

@@ -9,7 +9,7 @@ struct Window {
     private var limit = first
     private var isLossy = false
     private var halvedAt: UInt64?
-    /// Whether anything was decided since the last loss: an outage is one loss.
+    /// Whether anything was decided that was sent since the last halving: an outage is one loss.
     private var hasDecided = true
 
     func allows(_ open: Int) -> Bool { open < Int(limit) }
@@ -18,8 +18,8 @@ struct Window {
     func share(of connections: Int) -> Int { isLossy ? max(1, Int(limit) / max(1, connections)) : .max }
 
     /// Takes note of a decision, when `open` requests were. What is not used shows nothing.
-    mutating func good(_ open: Int) {
-        hasDecided = true
+    mutating func good(sentAt: UInt64, _ open: Int) {
+        if halvedAt.map({ sentAt > $0 }) ?? true { hasDecided = true }
         if Double(open) * 2 >= limit { step(1) }
     }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The faults that persist and how much gets through, in virtual time, each by name; then `send` against the mock. Called by `make check
-# PART=send`, which builds both. In real time some of these scenarios are in scenarios.py.
+# PART=send`, which builds both.
 # Usage: check.sh [SEEDS]     with SEEDS only the scenarios, each with so many seeds
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
