@@ -216,7 +216,9 @@ extension Dialer {
             var text = unsafe String(
                 decoding: handle.text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             if text.isEmpty { text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "" }
-            return .failed(sentence(text, code))
+            // The alert of a server that speaks only HTTP/1.1; others choose nothing.
+            let isWithout = text.contains("alert no application protocol")
+            return .failed(isWithout ? handle.destination.withoutHTTP2 : sentence(text, code))
         }
         return handle.speaksHTTP2 ? .connected : .failed(handle.destination.withoutHTTP2)
     }
