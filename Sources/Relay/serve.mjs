@@ -17,7 +17,9 @@ import { APNS, RelayError, answerOf, checkConfiguration, createRelay, decode, ne
 
 /** Slow and silent clients: how long headers, a whole request, an idle connection and a slow reader may take [R-4]. */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 15_000, connectionsCheckingInterval: 1000 };
-const SILENCE = 40_000, CONNECTIONS = 2000, CONNECTIONS_OF_ONE = 64, DRAIN = 25_000, LONGEST_ANSWER = 4096;
+/** How many connections there are in all and of a network. One of HTTP/2 counts as many as it has streams: it holds as many requests. */
+const CONNECTIONS = 2000, CONNECTIONS_OF_ONE = 64, STREAMS = 8;
+const SILENCE = 40_000, LAST_WORDS = 1000, DRAIN = 25_000, LONGEST_HEADERS = 8192, LONGEST_ANSWER = 4096;
 const STORE_HEADER = '{"pushcrypt_relay":1}\n';
 
 /** What is wrong with the files or arguments. */
@@ -193,27 +195,92 @@ function readBody(request, most) {
     });
 }
 
+/** Serves HTTP/1.1 and HTTP/2 without TLS at one port. */
 export function httpServer(handle, proxies = 0) {
-    const open = new Map();
-    const server = createServer({ ...TIMES, maxHeaderSize: 8192 }, async (request, response) => {
+    const open = new Map(), ends = new Map();
+
+    async function answer(request, response) {
         const header = (name) => request.headers[name] ?? null, read = (most) => readBody(request, most);
         const { status, headers, body } = await handle({ method: request.method, path: request.url, address: addressOf(request, proxies), header, read });
         if (response.destroyed) return;
-        const isCut = status === 413, closes = isCut || !server.listening;
+        const isCut = status === 413, closes = request.httpVersionMajor === 1 && (isCut || !server.listening);
         response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body), ...(closes && { connection: "close" }) });
         response.end(body, () => isCut && setTimeout(() => request.destroy(), 200));
-    });
-    server.maxConnections = CONNECTIONS;
-    server.setTimeout(SILENCE);
-    // Behind a proxy all come from one address, and the proxy counts.
-    if (proxies === 0) {
-        server.on("connection", (socket) => {
-            const from = network(socket.remoteAddress ?? ""), count = (open.get(from) ?? 0) + 1;
-            if (count > CONNECTIONS_OF_ONE) return socket.destroy();
-            open.set(from, count);
-            socket.once("close", () => (open.get(from) === 1 ? open.delete(from) : open.set(from, open.get(from) - 1)));
-        });
     }
+
+    const server = createServer({ ...TIMES, maxHeaderSize: LONGEST_HEADERS }, answer), [speakHTTP1] = server.listeners("connection");
+    const settings = { maxConcurrentStreams: STREAMS, maxHeaderListSize: LONGEST_HEADERS };
+    const other = http2.createServer({ maxSessionMemory: 1, settings }, answer);
+    server.setTimeout(SILENCE);
+
+    /** Whether there is room for a connection with so many requests. */
+    function take(socket, count) {
+        // Behind a proxy all come from one address, and the proxy counts.
+        const places = [["all", CONNECTIONS], ...(proxies === 0 ? [[network(socket.remoteAddress ?? ""), CONNECTIONS_OF_ONE]] : [])];
+        if (places.some(([name, most]) => (open.get(name) ?? 0) + count > most)) return false;
+        for (const [name] of places) {
+            open.set(name, (open.get(name) ?? 0) + count);
+            socket.once("close", () => (open.get(name) === count ? open.delete(name) : open.set(name, open.get(name) - count)));
+        }
+        return true;
+    }
+
+    function speakHTTP2(socket) {
+        if (!take(socket, STREAMS - 1)) return socket.destroy();
+        other.once("session", (session) => {
+            let streams = 0, idle;
+            const end = () => {
+                session.close();
+                setTimeout(() => socket.destroy(), LAST_WORDS);
+            };
+            const rest = () => (idle = setTimeout(end, server.listening ? TIMES.keepAliveTimeout : 0));
+            ends.set(socket, () => (streams > 0 ? session.close() : end()));
+            session.setTimeout(SILENCE, () => socket.destroy());
+            session.on("stream", (stream) => {
+                const slow = setTimeout(() => stream.close(http2.constants.NGHTTP2_CANCEL), TIMES.requestTimeout);
+                streams += 1;
+                clearTimeout(idle);
+                stream.once("end", () => clearTimeout(slow));
+                stream.once("close", () => {
+                    clearTimeout(slow);
+                    streams -= 1;
+                    if (streams === 0 && !socket.destroyed) rest();
+                });
+            });
+            socket.once("close", () => clearTimeout(idle));
+            rest();
+        });
+        other.emit("connection", socket);
+    }
+
+    // The first bytes say which: no request of HTTP/1.1 begins with `PRI`.
+    server.removeListener("connection", speakHTTP1);
+    server.on("connection", (socket) => {
+        if (!take(socket, 1)) return socket.destroy();
+        const end = () => socket.destroy(), timer = setTimeout(end, TIMES.headersTimeout);
+        let head = "";
+        ends.set(socket, end);
+        socket.on("error", () => {});
+        socket.once("end", end);
+        socket.once("close", () => {
+            clearTimeout(timer);
+            ends.delete(socket);
+        });
+        socket.on("data", function look(part) {
+            head += part.toString("latin1");
+            if (head.length < 3 && "PRI".startsWith(head)) return;
+            clearTimeout(timer);
+            socket.off("data", look).pause().unshift(head, "latin1");
+            if (head.startsWith("PRI")) return speakHTTP2(socket);
+            // A client of HTTP/1.1 may end its half after the request.
+            socket.off("end", end);
+            ends.delete(socket);
+            speakHTTP1.call(server, socket);
+            socket.resume();
+        });
+    });
+    /** Ends connections that have no request, after `close`; the others end after their answers. */
+    server.drain = () => ends.forEach((end) => end());
     return server;
 }
 
@@ -278,7 +345,7 @@ function serve(folder) {
             transport.close();
             process.exit(0);
         });
-        server.closeIdleConnections();
+        server.drain();
         setTimeout(() => process.exit(1), DRAIN).unref();
     };
     process.on("SIGTERM", drain);

@@ -1,5 +1,5 @@
 """A client of the relay protocol, Docs/Relay.md, written from that page alone: what a phone and a server send. With `cryptography`."""
-import base64, hashlib, hmac, http.client, json, os, ssl, struct, time, urllib.parse
+import base64, hashlib, hmac, http.client, json, os, socket, ssl, struct, time, urllib.parse
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -103,7 +103,7 @@ class Client:
 
     def __init__(self, url, origin, topic, environment="production", authority=None):
         self.url, self.origin, self.topic, self.environment = urllib.parse.urlsplit(url), origin, topic, environment
-        self.context = ssl.create_default_context(cafile=authority) if self.url.scheme == "https" else None
+        self.authority, self.context = authority, ssl.create_default_context(cafile=authority) if self.url.scheme == "https" else None
         self.is_local = self.url.hostname in ("127.0.0.1", "localhost")
         self.source = self.new_source()
 
@@ -116,7 +116,18 @@ class Client:
 
     def fresh(self):
         """The same relay, from another address."""
-        return type(self)(self.url.geturl(), self.origin, self.topic, self.environment) if self.is_local else self
+        return type(self)(self.url.geturl(), self.origin, self.topic, self.environment, self.authority) if self.is_local else self
+
+    def socket(self, timeout=40, protocol=None):
+        """A connection, with TLS if the relay has it."""
+        port, source = self.url.port or (443 if self.context else 80), (self.source, 0) if self.source else None
+        own = socket.create_connection((self.url.hostname, port), timeout, source)
+        if not self.context:
+            return own
+        context = ssl.create_default_context(cafile=self.authority)
+        if protocol:
+            context.set_alpn_protocols([protocol])
+        return context.wrap_socket(own, server_hostname=self.url.hostname)
 
     def connection(self, timeout=40):
         source = (self.source, 0) if self.source else None

@@ -1,7 +1,10 @@
 """Limits; slow and silent clients."""
-import concurrent.futures, json, os, re, socket, time
+import concurrent.futures, json, os, re, time
+
+from hyperframe.frame import DataFrame, PingFrame
 
 from client import PushKey, envelope
+from http2 import PREFACE, beginning, headers_frame
 from suite import Closing, Fault, accepted, refused, rule, same, slow
 
 
@@ -112,8 +115,7 @@ def one_server_does_not_occupy_the_relay(world):
 
 def is_ended(world, sent, dribble=b"", seconds=35):
     """Whether the relay ends such a connection."""
-    client = world.client.fresh()
-    with socket.create_connection((client.url.hostname, client.url.port), source_address=(client.source, 0) if client.source else None) as connection:
+    with world.client.fresh().socket() as connection:
         connection.sendall(sent)
         connection.settimeout(1)
         end = time.monotonic() + seconds
@@ -137,22 +139,38 @@ def silent_and_slow_clients_are_ended(world):
     post = b"POST /v1/push HTTP/1.1\r\nHost: a\r\n"
     cases = [(b"", b""), (b"POST /v1/push HT", b""), (post, b"X: y\r\n"), (post + b"Content-Length: 500000\r\n\r\n", b" "), (post + b"Content-Length: 9\r\n\r\n{", b""),
              (post + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"), (b"GET /v1/relay HTTP/1.1\r\nHost: a\r\n\r\n", b"")]
+    ended_within(world, 35, cases)
+
+
+def ended_within(world, seconds, cases):
     with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
-        ended = list(pool.map(lambda case: is_ended(world, *case), cases))
+        ended = list(pool.map(lambda case: is_ended(world, *case, seconds), cases))
     same(ended, [True] * len(cases))
+
+
+@slow
+def silent_and_slow_clients_of_http2_are_ended(world):
+    if not world.cuts or world.client.context:
+        return "an own server"
+    ping, post = PingFrame(0, b"12345678").serialize(), headers_frame(1, "POST", "/v1/push", "END_HEADERS")
+    get = headers_frame(1, "GET", "/v1/relay", "END_HEADERS", "END_STREAM")
+    cases = [(b"PR", b""), (PREFACE[:18], b""), (PREFACE, b""), (beginning(), ping), (beginning(get), ping)]
+    cases.append((beginning(headers_frame(1, "POST", "/v1/push")), b""))
+    ended_within(world, 20, cases)
+    # A body that lasts, and an answer that nobody reads.
+    cases = [(beginning(post), DataFrame(1, b" ").serialize()), (beginning(get, window=0), b""), (beginning(post) + b"\xff" * 3000, b"")]
+    ended_within(world, 45, cases)
 
 
 @rule
 def requests_in_two_meanings_are_refused(world):
     client = world.client.fresh()
-    if client.context:
-        return "an own server"
     # Granted if it is sent in one meaning.
     body = json.dumps(client.phone(os.urandom(32).hex(), push_key=PushKey().text, kinds=["alert"])).encode()
     length = b"Content-Length: %d\r\n" % len(body)
 
     def status(headers):
-        with socket.create_connection((client.url.hostname, client.url.port), timeout=10, source_address=(client.source, 0)) as connection:
+        with client.socket(timeout=10) as connection:
             connection.sendall(b"POST /v1/grants HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers + b"\r\n" + body)
             return int(re.match(rb"HTTP/1.1 (\d\d\d)", connection.recv(100))[1])
 

@@ -1,7 +1,8 @@
 """Rules that need the files and the process of this project's relay on Node."""
-import concurrent.futures, json, os, re, subprocess, time
+import concurrent.futures, json, os, re, socket, struct, subprocess, time
 
 from client import PushKey, decode, envelope, key_header, seal_grant
+from http2 import HTTP2, PREFACE, beginning, headers_frame
 from suite import Fault, accepted, refused, same
 from world import ORIGIN, TOPIC
 
@@ -304,6 +305,87 @@ def it_ends_after_the_last_answer(place, node, sources):
         place.mock.fault = lambda number, request: None
 
 
+@rule
+def what_is_open_at_the_end_is_answered_over_http2(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    relay.start()
+    token, key, grant = granted(relay)
+    place.mock.fault = lambda number, request: Fault("late", seconds=2) if request.path.endswith(token) else None
+    # One of these connections is silent, one idle, and the last has a request. None of their clients ends them.
+    with relay.client().socket(), HTTP2(relay.client()) as idle, HTTP2(relay.client()) as busy:
+        same(idle.answer(idle.ask("GET", "/v1/relay")).status, 200)
+        stream = busy.push(key, {"grant": grant, "data": envelope()})
+        time.sleep(0.7)
+        start = time.monotonic()
+        same(relay.stop(), 0)
+        accepted(busy.answer(stream).json["answers"][0])
+        while busy.receive():
+            pass
+        same((busy.goes_away, 1 < time.monotonic() - start < 8), (True, True))
+
+
+@slow
+def nonsense_over_http2_stops_nobody(place, node, sources):
+    junk = [b"PR", b"PRI", b"PRI / HTTP/1.1\r\n\r\n", PREFACE[:18], PREFACE + b"A" * 3000, beginning() + os.urandom(3000)]
+    requests = [headers_frame(number, "GET", "/v1/relay", "END_HEADERS", "END_STREAM") for number in range(1, 2000, 2)]
+    unread = [headers_frame(number, "POST", "/v1/push", "END_HEADERS") for number in range(1, 2000, 2)]
+    with place.relay(node, sources=sources) as relay:
+        def files():
+            return len(os.listdir(f"/proc/{relay.process.pid}/fd"))
+
+        same(relay.client().send("GET", "/v1/relay").status, 200)
+        before = files()
+        for sent in (b"", b"PR", PREFACE, beginning()):
+            with relay.client().socket() as connection:
+                connection.sendall(sent)
+                time.sleep(0.05)
+                # It breaks off.
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        for sent in [*junk * 5, beginning(*requests), beginning(*unread)]:
+            with relay.client().socket() as connection:
+                connection.sendall(sent)
+                connection.settimeout(0.1)
+                try:
+                    while connection.recv(65536):
+                        pass
+                except OSError:
+                    pass
+        same(relay.client().send("GET", "/v1/relay").status, 200)
+        # Node notices some only after the time for idle connections.
+        end = time.monotonic() + 20
+        while files() > before and time.monotonic() < end:
+            time.sleep(0.1)
+        same((files() <= before, relay.process.poll()), (True, None), "connections remain")
+
+
+@rule
+def a_connection_of_http2_has_8_requests_and_counts_as_8(place, node, sources):
+    with place.relay(node, sources=sources) as relay:
+        client = relay.client()
+        with HTTP2(client) as connection:
+            same(connection.answer(connection.ask("GET", "/v1/relay")).status, 200)
+            same(connection.h2.remote_settings.max_concurrent_streams, 8)
+            # ENHANCE_YOUR_CALM
+            same(connection.answer(connection.ask("GET", "/v1/relay", headers={"a": "b" * 10_000})), 11)
+            same(connection.answer(connection.ask("GET", "/v1/relay")).status, 200)
+        held, ended = [HTTP2(client) for _ in range(11)], 0
+        for one in held:
+            one.socket.settimeout(0.5)
+            try:
+                while one.receive():
+                    pass
+                ended += 1
+            except TimeoutError:
+                pass
+            except OSError:
+                ended += 1
+        same(ended, 3)
+        for one in held:
+            one.socket.close()
+        time.sleep(0.3)
+        same(client.send("GET", "/v1/relay").status, 200)
+
+
 @slow
 def an_apns_that_cannot_be_reached_is_tried_for_20_seconds(place, node, sources):
     relay = place.relay(node, sources=sources)
@@ -317,8 +399,6 @@ def an_apns_that_cannot_be_reached_is_tried_for_20_seconds(place, node, sources)
 
 @slow
 def one_address_has_few_connections(place, node, sources):
-    import socket
-
     with place.relay(node, sources=sources) as relay:
         source = relay.client().source
         held = [socket.create_connection(("127.0.0.1", relay.port), source_address=(source, 0)) for _ in range(70)]

@@ -1,12 +1,19 @@
 // What the relay does with time and its transport: `node --test`. RELAY names another relay.mjs.
 import assert from "node:assert";
 import { generateKeyPairSync, sign, verify } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import * as http2 from "node:http2";
+import { connect } from "node:net";
+import { Duplex } from "node:stream";
 import test from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 const source = process.env.RELAY ? pathToFileURL(process.env.RELAY).href : new URL("../../../Sources/Relay/relay.mjs", import.meta.url).href;
 const { Limiter, checkConfiguration, collapseID, createRelay, encode, isMessage, network, openGrant, parseObject, sealGrant, verifyRelayRequest } = await import(source);
+const { httpServer } = await import(new URL("serve.mjs", source));
 
 const vectors = JSON.parse(readFileSync(new URL("../../Data/Vectors/relay.json", import.meta.url), "utf8"));
 const origin = "https://relay.example.com", topic = "com.example.app", MINUTE = 60_000, DAY = 86_400_000, data = encode(Uint8Array.of(1, ...new Uint8Array(308)));
@@ -162,4 +169,57 @@ test("JSON has each member once", () => {
     for (const text of ['{"a":-01}', '{"a":1.}', '{"a":.5}', '{"a":+1}', '{"a":1e}', '{"a":0x1}', '{"a":1-5}']) assert.equal(read(text), undefined, text);
     assert.deepEqual(read('{"a":":","b":"\\":\\\\","c":[{"d":1},{"d":2}],"e":{}}'), { a: ":", b: '":\\', c: [{ d: 1 }, { d: 2 }], e: {} });
     assert.equal(parseObject(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), undefined);
+});
+
+/** A client's connection, whose bytes go out one by one, or not before there are `least`. */
+function pieces(port, least) {
+    const socket = connect(port, "127.0.0.1").setNoDelay();
+    let held = Buffer.alloc(0);
+    const own = new Duplex({
+        read() {},
+        async write(part, _, done) {
+            held = Buffer.concat([held, part]);
+            if (held.length < least) return done();
+            for (let at = 0; least === 1 && at < held.length - 1; at++) {
+                socket.write(held.subarray(at, at + 1));
+                await turn();
+            }
+            socket.write(held.subarray(least === 1 ? -1 : 0));
+            [held, least] = [Buffer.alloc(0), Math.min(least, 1)];
+            done();
+        },
+        final: (done) => socket.end(done),
+    });
+    socket.on("data", (part) => own.push(part)).on("end", () => own.push(null));
+    return own.on("close", () => socket.destroy());
+}
+
+test("HTTP/1.1 and HTTP/2 come at one port, in whatever pieces", { timeout: 20_000 }, async (context) => {
+    const answer = async ({ method, path, read }) => ({ status: 200, headers: {}, body: `${method} ${path} ${(await read(200_000)).length}` });
+    const server = httpServer(answer).listen(0, "127.0.0.1"), sockets = [];
+    server.on("connection", (socket) => sockets.push(socket));
+    context.after(() => {
+        server.close();
+        sockets.forEach((socket) => socket.destroy());
+    });
+    await once(server, "listening");
+    const { port } = server.address(), text = async (stream) => (await stream.setEncoding("utf8").toArray()).join("");
+    for (const [least, size] of [[1, 100], [50_000, 100_000]]) {
+        for (const method of ["POST", "PUT", "PROPFIND"]) {
+            const asked = request({ method, path: "/a", headers: { "content-length": size }, createConnection: () => pieces(port, least) });
+            asked.end(Buffer.alloc(size));
+            const [answered] = await once(asked, "response");
+            assert.equal(await text(answered), `${method} /a ${size}`);
+        }
+        const session = http2.connect(`http://127.0.0.1:${port}`, { createConnection: () => pieces(port, least) });
+        session.on("error", () => {});
+        const stream = session.request({ ":method": "POST", ":path": "/b" });
+        stream.end(Buffer.alloc(size));
+        assert.equal(await text(stream), `POST /b ${size}`);
+        session.destroy();
+    }
+    // The client ends its half after the request.
+    const half = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    half.end("GET /c HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert.match(await text(half), /GET \/c 0$/);
 });

@@ -2,6 +2,7 @@
 import json, os
 
 from client import LIFE, PushKey, apns_collapse_id, decode, encode, envelope, milliseconds
+from http2 import HTTP2
 from suite import Closing, HOUR, accepted, misread, rule, same, unsigned
 
 
@@ -12,6 +13,28 @@ def it_says_who_it_is(world):
     same(set(answer.json), {"version", "origin", "now", "max_messages", "kinds", "data_format"})
     same((answer.json["version"], answer.json["origin"], answer.json["data_format"]), (1, world.client.origin, "pushcrypt"))
     same(abs(answer.json["now"] - milliseconds()) < HOUR, True)
+
+
+@rule
+def it_speaks_http2(world):
+    client, token, key, grant = world.phone()
+    with HTTP2(client) as connection:
+        said = connection.answer(connection.ask("GET", "/v1/relay"))
+        same((said.status, said.json["origin"]), (200, client.origin))
+        same(connection.answer(connection.ask("GET", "/v1/other")).status, 404)
+        # At the same time.
+        streams = [connection.push(key, {"grant": grant, "data": envelope()}) for _ in range(5)]
+        for stream in streams:
+            accepted(connection.answer(stream).json["answers"][0])
+        same(len(world.apns.taken(token)), 5)
+
+
+@rule
+def long_bodies_are_not_read_over_http2(world):
+    client, _, key, _ = world.phone()
+    with HTTP2(client) as connection:
+        for body, status in ((b"{".ljust(524_288), 400), (b"{".ljust(524_289), 413), (b"{".ljust(600_000), 413), (b"{", 400)):
+            same(connection.post("/v1/push", body, key.headers(client.origin, body)).status, status, len(body))
 
 
 @rule

@@ -111,20 +111,25 @@ http {{
 
 
 class BehindNginx(Relay):
-    """A relay whose proxy is nginx with the lines of Docs/SelfHosted.md, but for TLS."""
+    """A relay whose proxy is nginx with the lines of Docs/SelfHosted.md."""
 
     cuts = False
+    word = "http2"
 
     def make(self, mock, apns):
         super().make(mock, apns)
         with open(os.path.join(ROOT, "Docs/SelfHosted.md"), encoding="utf-8") as file:
             lines = re.search(r"```nginx\n(.*?)```", file.read(), re.DOTALL)[1]
-        self.outer = free_port()
-        lines = re.sub(r"listen 443 ssl;|ssl_.*;|server_name .*;", "", lines).replace("127.0.0.1:8787", f"127.0.0.1:{self.port}")
+        self.outer, self.authority = free_port(), os.path.join(apns, "authority.pem")
+        for name, file in (("", "service.pem"), ("_key", "service.key")):
+            lines = re.sub(f"ssl_certificate{name} .*;", f"ssl_certificate{name} {os.path.join(apns, file)};", lines)
+        assert "listen 443 ssl http2;" in lines
+        lines = re.sub("listen .*;|server_name .*;", "", lines).replace("127.0.0.1:8787", f"127.0.0.1:{self.port}")
         lines = re.sub(r"^\s*server \{|^\}", "", lines, flags=re.MULTILINE)
         self.nginx_file = os.path.join(self.folder, "nginx.conf")
+        server = f"listen 127.0.0.1:{self.outer} ssl {self.word};\n{lines}"
         with open(self.nginx_file, "w") as file:
-            file.write(NGINX.format(folder=self.folder, user="user root;" if os.geteuid() == 0 else "", server=f"listen 127.0.0.1:{self.outer};\n{lines}"))
+            file.write(NGINX.format(folder=self.folder, user="user root;" if os.geteuid() == 0 else "", server=server))
         self.configure(trusted_proxies=1)
         return self
 
@@ -139,7 +144,13 @@ class BehindNginx(Relay):
         return super().stop(kill)
 
     def client(self):
-        return Client(f"http://127.0.0.1:{self.outer}", ORIGIN, TOPIC)
+        return Client(f"https://localhost:{self.outer}", ORIGIN, TOPIC, authority=self.authority)
+
+
+class BehindOldNginx(BehindNginx):
+    """Its nginx offers only HTTP/1.1."""
+
+    word = ""
 
 
 class Place:
