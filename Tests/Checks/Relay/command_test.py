@@ -3,65 +3,88 @@
 
     command_test.py PUSHCRYPT [TEST …]      pushcrypt-send lies beside it
 """
-import http.client, http.server, json, os, shutil, ssl, subprocess, sys, tempfile, threading, time, types
+import concurrent.futures, contextlib, http.client, json, os, shutil, socket, ssl, subprocess, sys, tempfile, threading, time, types
+
+import h2.config, h2.connection, h2.events
 
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from client import Client, PushKey, decode, milliseconds, seal_grant  # noqa: E402
 from phone import Phone, Servers  # noqa: E402
-from world import TOPIC, Place  # noqa: E402
-from send_test import proxy as connect_proxy  # noqa: E402
+from world import TOPIC, BehindNginx, BehindOldNginx, Place  # noqa: E402
+from send_test import pipe, proxy as connect_proxy  # noqa: E402
 
 
 class Proxy:
-    """Stands where the relay's origin says, and hands requests on unless `fault` answers them itself."""
+    """Stands where the relay's origin says. It hands requests of HTTP/2 on unless `fault` answers them itself, and HTTP/1.1 as it is."""
 
     def __init__(self, relay, credentials=None):
-        self.relay, self.fault, self.requests = relay, lambda request: None, []
-        proxy = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_):
-                pass
-
-            def serve(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                request = types.SimpleNamespace(method=self.command, path=self.path, headers=dict(self.headers), body=body)
-                if self.path == "/v1/push":
-                    proxy.requests.append(request)
-                    if answer := proxy.fault(request):
-                        return self.reply(*answer)
-                own = http.client.HTTPConnection("127.0.0.1", proxy.relay.port, timeout=40)
-                own.request(request.method, request.path, request.body, {name: value for name, value in request.headers.items() if name != "Host"})
-                answer = own.getresponse()
-                self.reply(answer.status, dict(answer.headers), answer.read())
-
-            def reply(self, status, headers, body=b""):
-                if status is None:
-                    self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
-                    self.connection.shutdown(2)
-                    self.close_connection = True
-                    return
-                self.send_response(status)
-                for name, value in headers.items():
-                    if name.lower() not in ("content-length", "connection", "transfer-encoding", "date", "keep-alive"):
-                        self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            do_GET = do_POST = serve
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
+        self.relay, self.fault, self.requests, self.tls = relay, lambda request: None, [], None
         if credentials:
-            tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            tls.load_cert_chain(os.path.join(credentials, "service.pem"), os.path.join(credentials, "service.key"))
-            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+            self.tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            self.tls.load_cert_chain(os.path.join(credentials, "service.pem"), os.path.join(credentials, "service.key"))
+            self.tls.set_alpn_protocols(["h2"])
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
+
+    def serve(self, client):
+        with client, contextlib.suppress(OSError):
+            connection = self.tls.wrap_socket(client, server_side=True) if self.tls else client
+            data = connection.recv(65536)
+            (self.serve_http2 if data.startswith(b"PRI") else self.pass_on)(connection, data)
+
+    def pass_on(self, client, data):
+        with socket.create_connection(("127.0.0.1", self.relay.port)) as server:
+            server.sendall(data)
+            other = threading.Thread(target=pipe, args=(server, client), daemon=True)
+            other.start()
+            pipe(client, server)
+            other.join()
+
+    def serve_http2(self, connection, data):
+        own = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
+        own.initiate_connection()
+        requests = {}
+        while data:
+            for event in own.receive_data(data):
+                if isinstance(event, h2.events.RequestReceived):
+                    fields = dict(event.headers)
+                    headers = {name: value for name, value in fields.items() if not name.startswith(":")}
+                    request = types.SimpleNamespace(method=fields[":method"], path=fields[":path"], headers=headers, body=b"")
+                    requests[event.stream_id] = request
+                elif isinstance(event, h2.events.DataReceived):
+                    own.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                    requests[event.stream_id].body += event.data
+                elif isinstance(event, h2.events.StreamEnded):
+                    status, headers, body = self.answer(requests.pop(event.stream_id))
+                    if status is None:
+                        return
+                    unfit = ("connection", "keep-alive", "transfer-encoding", "date")
+                    fields = [(name.lower(), value) for name, value in headers.items() if name.lower() not in unfit]
+                    own.send_headers(event.stream_id, [(":status", str(status)), *fields])
+                    own.send_data(event.stream_id, body, end_stream=True)
+            connection.sendall(own.data_to_send())
+            data = connection.recv(65536)
+
+    def answer(self, request):
+        """Status, headers and body; without a status, the connection breaks."""
+        if request.path == "/v1/push":
+            self.requests.append(request)
+            if answer := self.fault(request):
+                return answer
+        return self.ask(request)
+
+    def ask(self, request):
+        own = http.client.HTTPConnection("127.0.0.1", self.relay.port, timeout=40)
+        own.request(request.method, request.path, request.body, request.headers)
+        answer = own.getresponse()
+        return answer.status, dict(answer.headers), answer.read()
 
 
 class World:
@@ -120,7 +143,7 @@ def test_a_changed_body_is_refused(world):
         request.body = request.body.replace(b'"alert"', b'"Alert"')
 
     world.proxy.fault = fault
-    [answer] = world.send(world.lines(), code=1)
+    [answer] = world.send(world.lines(), "--retry-for", "2s", code=1)
     assert answer["error"]["code"] == "login-refused" and (answer["status"], answer["reason"], answer["retry"]) == (401, "bad-signature", True), answer
     assert not world.place.mock.taken
 
@@ -130,7 +153,7 @@ def test_an_old_time_is_refused_and_corrected(world):
     world.proxy.fault = once((401, {}, wrong))
     [answer] = world.send(world.lines())
     assert answer["status"] == 200, answer
-    times = [int(request.headers["Pushcrypt-Time"]) for request in world.proxy.requests]
+    times = [int(request.headers["pushcrypt-time"]) for request in world.proxy.requests]
     # The second is two hours old; the relay refuses it, and says its time.
     assert len(times) == 3 and times[0] - times[1] > 7_000_000 and abs(times[2] - times[0]) < 60_000, times
     assert len(world.place.mock.taken) == 1
@@ -160,15 +183,13 @@ def test_what_may_have_arrived_is_sent_again_as_it_is(world):
     def fault(request):
         if len(world.proxy.requests) > 1:
             return None
-        own = http.client.HTTPConnection("127.0.0.1", world.relay.port, timeout=40)
-        own.request("POST", request.path, request.body, {name: value for name, value in request.headers.items() if name != "Host"})
-        assert own.getresponse().status == 200
-        return None, {}
+        assert world.proxy.ask(request)[0] == 200
+        return None, {}, b""
 
     world.proxy.fault = fault
     [answer] = world.send(world.lines())
     first, second = world.proxy.requests
-    assert answer["status"] == 200 and first.body == second.body and first.headers["Pushcrypt-Signature"] != second.headers["Pushcrypt-Signature"]
+    assert answer["status"] == 200 and first.body == second.body and first.headers["pushcrypt-signature"] != second.headers["pushcrypt-signature"]
     ids = [dict(request.headers)["apns-collapse-id"] for request in world.place.mock.taken]
     assert len(ids) == 2 and ids[0] == ids[1], ids
 
@@ -192,8 +213,8 @@ def test_no_redirect_is_followed(world):
 
 def test_another_origin_is_noticed(world):
     text = world.origin.replace("127.0.0.1", "localhost")
-    world.run("send", "--relay", text, input=world.lines(), code=64)
-    assert world.origin in world.messages, world.messages
+    answer = json.loads(world.run("send", "--relay", text, "--retry-for", "2s", input=world.lines(), code=1))
+    assert (answer["error"]["code"], answer["status"], answer["reason"]) == ("login-refused", 401, "bad-signature"), answer
 
 
 def test_without_a_connection_the_answer_says_so(world):
@@ -217,6 +238,42 @@ def test_a_relay_over_tls_is_who_it_says(world):
         with connect_proxy() as (url, asked):
             [answer] = own.send(own.lines(), "--ca-file", authority, "--proxy", url)
         assert answer["status"] == 200 and set(asked) == {f"localhost:{proxy.port}"}, (answer, asked)
+
+
+def test_http1_and_http2_at_one_port(world):
+    place = world.place
+    relay = place.relay(shutil.which("node"))
+    relay.configure(origin=f"http://127.0.0.1:{relay.port}")
+    with relay, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        own = World(place, relay, world.proxy, f"http://127.0.0.1:{relay.port}")
+        sending = pool.submit(own.send, own.lines(60))
+        asked = 0
+        while not sending.done() or not asked:
+            assert own.client.send("GET", "/v1/relay").status == 200
+            asked += 1
+        assert [answer["status"] for answer in sending.result()] == [200] * 60 and len(place.mock.taken) == 60
+
+
+def test_a_relay_behind_nginx(world):
+    place = world.place
+    relay = place.relay(shutil.which("node"), BehindNginx)
+    relay.configure(origin=f"https://localhost:{relay.outer}")
+    with relay:
+        own = World(place, relay, world.proxy, f"https://localhost:{relay.outer}")
+        answers = own.send(own.lines(60), "--ca-file", relay.authority)
+        assert [answer["status"] for answer in answers] == [200] * 60 and len(place.mock.taken) == 60, answers
+
+
+def test_an_nginx_without_http2_is_named_and_tried_again(world):
+    place = world.place
+    relay = place.relay(shutil.which("node"), BehindOldNginx)
+    relay.configure(origin=f"https://localhost:{relay.outer}")
+    with relay:
+        own, start = World(place, relay, world.proxy, f"https://localhost:{relay.outer}"), time.monotonic()
+        [answer] = own.send(own.lines(), "--ca-file", relay.authority, "--retry-for", "6s", code=1)
+        error = answer["error"]
+        assert error["code"] == "unreachable" and answer["retry"] is True and "listen 443 ssl http2" in error["message"], answer
+        assert time.monotonic() - start >= 6 and not place.mock.taken
 
 
 def test_the_setting_names_the_relay(world):

@@ -289,17 +289,19 @@ def write_secret(path, text):
         file.write(text + "\n")
 
 
+def pipe(source, target):
+    """Copies what comes until it ends."""
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
 @contextlib.contextmanager
 def proxy(refusal=None):
     """An HTTP proxy for CONNECT; yields its URL and the list of the hosts that it was asked for."""
     asked = []
-
-    def pipe(source, target):
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                target.sendall(data)
-        with contextlib.suppress(OSError):
-            target.shutdown(socket.SHUT_WR)
 
     def serve(client):
         with client, contextlib.suppress(OSError):
