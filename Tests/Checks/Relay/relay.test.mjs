@@ -171,21 +171,23 @@ test("JSON has each member once", () => {
     assert.equal(parseObject(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), undefined);
 });
 
-/** A client's connection, whose bytes go out one by one, or not before there are `least`. */
-function pieces(port, least) {
-    const socket = connect(port, "127.0.0.1").setNoDelay();
+/** A client's connection, whose first bytes go out one by one, or not before there are `least`. */
+function pieces(server, least) {
+    const socket = connect(server.address().port, "127.0.0.1").setNoDelay(), accepted = once(server, "connection");
     let held = Buffer.alloc(0);
     const own = new Duplex({
         read() {},
         async write(part, _, done) {
             held = Buffer.concat([held, part]);
             if (held.length < least) return done();
-            for (let at = 0; least === 1 && at < held.length - 1; at++) {
+            let at = 0;
+            for (; least === 1 && at < Math.min(30, held.length - 1); at++) {
+                const [there] = await accepted, { bytesRead } = there;
                 socket.write(held.subarray(at, at + 1));
-                await turn();
+                while (there.bytesRead === bytesRead && !there.destroyed) await turn();
             }
-            socket.write(held.subarray(least === 1 ? -1 : 0));
-            [held, least] = [Buffer.alloc(0), Math.min(least, 1)];
+            socket.write(held.subarray(at));
+            [held, least] = [Buffer.alloc(0), 0];
             done();
         },
         final: (done) => socket.end(done),
@@ -206,12 +208,12 @@ test("HTTP/1.1 and HTTP/2 come at one port, in whatever pieces", { timeout: 20_0
     const { port } = server.address(), text = async (stream) => (await stream.setEncoding("utf8").toArray()).join("");
     for (const [least, size] of [[1, 100], [50_000, 100_000]]) {
         for (const method of ["POST", "PUT", "PROPFIND"]) {
-            const asked = request({ method, path: "/a", headers: { "content-length": size }, createConnection: () => pieces(port, least) });
+            const asked = request({ method, path: "/a", headers: { "content-length": size }, createConnection: () => pieces(server, least) });
             asked.end(Buffer.alloc(size));
             const [answered] = await once(asked, "response");
             assert.equal(await text(answered), `${method} /a ${size}`);
         }
-        const session = http2.connect(`http://127.0.0.1:${port}`, { createConnection: () => pieces(port, least) });
+        const session = http2.connect(`http://127.0.0.1:${port}`, { createConnection: () => pieces(server, least) });
         session.on("error", () => {});
         const stream = session.request({ ":method": "POST", ":path": "/b" });
         stream.end(Buffer.alloc(size));
