@@ -272,7 +272,7 @@ export function httpServer(handle, proxies = 0) {
             clearTimeout(timer);
             socket.off("data", look).pause().unshift(head, "latin1");
             if (head.startsWith("PRI")) return speakHTTP2(socket);
-            // A client of HTTP/1.1 may end its half after the request.
+            // From here on Node ends connections of HTTP/1.1 itself, after what is written.
             socket.off("end", end);
             ends.delete(socket);
             speakHTTP1.call(server, socket);
