@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Follows README.md as a new user, and does nothing else: in a fresh copy called `pushcrypt`, with an empty home and an
 # environment without anything from this checkout. Every ```sh block is run unchanged, every ```console block is typed
-# line by line and compared. Then `make test` and `make install` in each order, each twice, with a few of the tests: `.ci/run` runs all
-# of them once.
+# line by line and compared. Then `make test` and `make install` after each other. Of the tests a few: `.ci/run` runs all of them.
 # Usage: first-minutes.sh [FOLDER]      FOLDER is kept; otherwise a new one is made, and removed
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -40,6 +39,7 @@ awk -v quote="'" '
 
 fresh() {
     env -i HOME="$place/home" PLACE="$place" LANG="${LANG:-C.UTF-8}" TERM=dumb TMPDIR="${TMPDIR:-/tmp}" \
+        FILTER='KitEnvelopeTests|ProgramTests' \
         PATH="$(tr : '\n' <<<"$PATH" | grep -v "^$root" | paste -sd :)" SWIFT_BACKTRACE=enable=no "$@"
 }
 start=$SECONDS
@@ -75,12 +75,10 @@ cd "$place/pushcrypt"
 order() {
     local target
     for target; do
-        fresh make "$target" FILTER='KitEnvelopeTests|ProgramTests' PREFIX="$place/home/.local" >"$place/order" 2>&1 ||
+        fresh make "$target" PREFIX="$place/home/.local" >"$place/order" 2>&1 ||
             { tail -n 30 "$place/order" >&2; echo "first-minutes: error: make $target, in the order $*" >&2; exit 1; }
     done
     fresh "$place/home/.local/bin/pushcrypt" demo >"$place/order" 2>&1 || { tail -n 30 "$place/order" >&2; exit 1; }
 }
-order test test install install test
-fresh make clean
-order test test install install
+order test install test
 echo "figure: first-minutes seconds=$((SECONDS - start))"
