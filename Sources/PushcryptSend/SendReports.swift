@@ -5,8 +5,6 @@ internal import PushcryptCommandKit
 /// The state of a run, for operators.
 struct SendState {
     var isConnected = false
-    /// The pauses by kind.
-    var paused: [String: Int] = [:]
     var troubles: [Trouble] = []
     var waiting = 0
     var deferred = 0
@@ -33,10 +31,7 @@ extension Sender {
             state.isConnected = state.isConnected || dispatcher.isConnected
             state.inFlight += dispatcher.inFlight
             state.connections += dispatcher.connectionsOpened
-            for trouble in dispatcher.troubles {
-                state.troubles.append(trouble)
-                state.paused[trouble.kind.rawValue, default: 0] += 1
-            }
+            state.troubles += dispatcher.troubles
         }
         state.deferred = deferred.count
         return state
@@ -135,7 +130,9 @@ struct SendMetrics {
             + family("send_connected", "Whether there is a connection.", [("", state.isConnected ? 1 : 0)], "gauge")
             + family(
                 "send_paused", "What keeps messages from APNs, by kind.",
-                labelled("kind", state.paused, always: Trouble.Kind.allCases.map(\.rawValue)), "gauge")
+                labelled(
+                    "kind", Dictionary(grouping: state.troubles, by: \.kind.rawValue).mapValues(\.count),
+                    always: Trouble.Kind.allCases.map(\.rawValue)), "gauge")
             + family("send_waiting", "Messages without an answer.", [("", state.waiting)], "gauge")
             + family("send_deferred", "Those that wait for another attempt.", [("", state.deferred)], "gauge")
             + family("send_oldest_seconds", "How long the oldest message waits.", [("", state.oldest)], "gauge")

@@ -115,11 +115,11 @@ extension Sender {
                 lines.counts.latency.add((now.uptime - min(now.uptime, sent.at)) * 1_000_000)
                 let answers = line.route.answers(response, to: sent)
                 for answer in answers where answer.scope != .accepted {
-                    lines.counts.answers[answer.kind, default: 0] += 1
+                    lines.counts.count(answer.kind)
                 }
                 dispatcher.answered(sent, answers, on: link, at: now)
             case .failed(let sent, let wasRead):
-                lines.counts.answers[wasRead ? "none" : "unread", default: 0] += 1
+                lines.counts.count(wasRead ? "none" : "unread")
                 dispatcher.failed(sent, wasRead: wasRead, on: link, at: now)
             }
         }

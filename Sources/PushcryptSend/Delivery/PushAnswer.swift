@@ -39,18 +39,6 @@ extension PushAnswer {
     static let maximumBody = 4096
     /// The maximum length of words that are repeated in an answer.
     private static let maximumWord = 100
-    /// The statuses and reasons that Apple documents.
-    private static let statuses: Set = [200, 400, 403, 404, 405, 410, 413, 429, 500, 503]
-    private static let reasons: Set = [
-        "BadCertificate", "BadCertificateEnvironment", "BadCollapseId", "BadDeviceToken", "BadEnvironmentKeyIdInToken",
-        "BadExpirationDate", "BadMessageId", "BadPath", "BadPriority", "BadTopic", "DeviceTokenNotForTopic",
-        "DuplicateHeaders", "ExpiredProviderToken", "ExpiredToken", "Forbidden", "IdleTimeout", "InternalServerError",
-        "InvalidProviderToken", "InvalidPushType", "MethodNotAllowed", "MissingDeviceToken", "MissingProviderToken",
-        "MissingTopic", "PayloadEmpty", "PayloadTooLarge", "ServiceUnavailable", "Shutdown",
-        "TooManyProviderTokenUpdates", "TooManyRequests", "TopicDisallowed", "Unregistered",
-        "UnrelatedKeyIdInToken",
-    ]
-
     /// Reads APNs' response. Whatever the rest is, the status counts.
     init(_ response: Response) {
         self.init(status: response.status)
@@ -141,11 +129,6 @@ extension PushAnswer {
         default: false
         }
     }
-    /// One of few names: what Apple does not document is `other`.
-    var kind: String {
-        if isRelays || isUnknown || isForeign { return isUnknown ? "none" : "relay" }
-        let status = Self.statuses.contains(status) ? "\(status)" : "other"
-        guard let reason else { return status }
-        return "\(status) \(Self.reasons.contains(reason) ? reason : "other")"
-    }
+    /// A name for counts: what a relay says has few.
+    var kind: String { isRelays ? isUnknown ? "none" : "relay" : text }
 }

@@ -109,59 +109,44 @@ struct MessageQueue {
 
     /// Removes the messages for which `isOver` is true; returns them.
     mutating func remove(where isOver: (Message) -> Bool) -> [Message] {
-        let removed = all.filter(isOver)
-        guard !removed.isEmpty else { return [] }
-        items = ContiguousArray(all.filter { !isOver($0) })
+        guard items[start...].contains(where: { $0.map(isOver) ?? false }) else { return [] }
+        var removed = all
+        let end = removed.partition { !isOver($0) }
+        items.removeAll { $0.map(isOver) ?? true }
         start = 0
         bytes = items.reduce(0) { $0 + ($1?.byteCount ?? 0) }
-        return removed
+        return Array(removed[..<end])
     }
 }
 
-/// Messages by the time at which they are due; a binary heap. Equal times keep their order.
+/// Messages by the time at which they are due. Equal times keep their order.
 struct TimedQueue {
-    private var items: ContiguousArray<(due: UInt64, place: Int, message: Message)> = []
-    private var order = 0
+    /// The next one is the last.
+    private var items: ContiguousArray<(due: UInt64, message: Message)> = []
     /// The bytes of the messages.
     private(set) var bytes = 0
 
     var count: Int { items.count }
     /// The earliest time.
-    var firstDue: UInt64? { items.first?.due }
+    var firstDue: UInt64? { items.last?.due }
     var all: [Message] { items.map(\.message) }
 
-    private func isBefore(_ one: Int, _ other: Int) -> Bool {
-        (items[one].due, items[one].place) < (items[other].due, items[other].place)
-    }
-
+    /// Moves half of the messages at most, of up to 20,000: that is less work than a request.
     mutating func insert(_ message: Message, due: UInt64) {
-        order += 1
-        items.append((due, order, message))
-        bytes += message.byteCount
-        var child = items.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard isBefore(child, parent) else { return }
-            items.swapAt(child, parent)
-            child = parent
+        var (low, high) = (0, items.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if items[middle].due > due { low = middle + 1 } else { high = middle }
         }
+        items.insert((due, message), at: low)
+        bytes += message.byteCount
     }
 
     /// Removes the first message if it is due.
     mutating func popDue(at time: UInt64) -> Message? {
-        guard let first = items.first, first.due <= time else { return nil }
-        bytes -= first.message.byteCount
-        items.swapAt(0, items.count - 1)
+        guard let last = items.last, last.due <= time else { return nil }
         items.removeLast()
-        var parent = 0
-        while true {
-            let left = 2 * parent + 1
-            guard left < items.count else { break }
-            let child = left + 1 < items.count && isBefore(left + 1, left) ? left + 1 : left
-            guard isBefore(child, parent) else { break }
-            items.swapAt(child, parent)
-            parent = child
-        }
-        return first.message
+        bytes -= last.message.byteCount
+        return last.message
     }
 }
