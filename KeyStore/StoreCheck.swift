@@ -23,8 +23,9 @@ extension SQLiteKeyStore {
         else { return [] }
         return [
             Finding(
-                .error, "\(directory.file(logName)) is missing beside its index: the latest changes are lost",
-                fix: "restore a backup if it is newer; otherwise repeat the changes")
+                .warning,
+                "\(directory.file(logName)) is missing beside its index: if somebody removed it, the latest changes are lost",
+                fix: "restore a backup if it is newer")
         ]
     }
 

@@ -157,6 +157,9 @@ final class AccountRegistrations: @unchecked Sendable {
     }
 
     private func send(_ message: Int, _ request: @escaping @Sendable () async throws -> RegistrationMachine.Event) {
+        let timer = settings.clock.schedule(afterMilliseconds: settings.patience) { [weak self] in
+            self?.later(.lost(message: message, problem: "no answer in time"), of: message)
+        }
         let task = Task { [weak self] in
             let event: RegistrationMachine.Event
             do {
@@ -166,9 +169,6 @@ final class AccountRegistrations: @unchecked Sendable {
                 event = .lost(message: message, problem: failure ?? "\(type(of: error))")
             }
             self?.later(event, of: message)
-        }
-        let timer = settings.clock.schedule(afterMilliseconds: settings.patience) { [weak self] in
-            self?.later(.lost(message: message, problem: "no answer in time"), of: message)
         }
         messages[message] = (task, timer)
     }

@@ -64,7 +64,7 @@ def said(case, run):
     text = run.messages.decode()
     if "Fatal error" in text or run.exit not in (1, 65):
         raise program.Failure(f"it ended with {run.exit}: {text}")
-    if run.exit == 1 and (OUTPUT in text or case.store is None and re.search(NAMED, text)):
+    if run.exit == 1 and (OUTPUT in text or re.search(NAMED, text)):
         return
     if run.exit == 65:
         answer = json.loads(run.output)
@@ -73,7 +73,7 @@ def said(case, run):
     # The system's message, for a different file than the one that failed.
     if "No such file" in text:
         raise program.Failure(f"the reason is another one: {text.strip()}")
-    if run.exit != 1 or not re.search(rf"error: ({'|'.join(CODES)}): cannot .{{10,}}", text):
+    if run.exit != 1 or not re.search(rf"(error: |\"message\":\")({'|'.join(CODES)}): cannot .{{10,}}", text):
         raise program.Failure(f"it ended with {run.exit} and said: {text.strip() or 'nothing'}")
 
 
