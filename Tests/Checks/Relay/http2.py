@@ -54,8 +54,11 @@ class HTTP2:
         fields = [(name.lower(), value) for name, value in dict(headers).items()]
         self.h2.send_headers(stream, pseudo + fields + [("content-length", str(len(body)))], end_stream=not body)
         while body:
-            while not (room := min(self.h2.local_flow_control_window(stream), self.h2.max_outbound_frame_size)):
-                self.receive()
+            while stream not in self.ended and not (room := min(self.h2.local_flow_control_window(stream), self.h2.max_outbound_frame_size)):
+                assert self.receive(), "the connection has ended"
+            if stream in self.ended:
+                # The relay reads no more.
+                return stream
             part, body = body[:room], body[room:]
             self.h2.send_data(stream, part, end_stream=not body)
             self.flush()
