@@ -192,7 +192,7 @@ function pieces(server, least) {
         },
         final: (done) => socket.end(done),
     });
-    socket.on("data", (part) => own.push(part)).on("end", () => own.push(null));
+    socket.on("data", (part) => own.push(part)).on("end", () => own.push(null)).on("error", (error) => own.destroy(error));
     return own.on("close", () => socket.destroy());
 }
 
