@@ -84,9 +84,15 @@ nightly: setup ## what takes hours, or real time; goes on where it stopped; PART
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; PART=… names some; adds to Tests/Checks/Fuzz/ledger.tsv
 	@Tests/Checks/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(PART)
 
-bench: build ## measure against the bare libsodium calls and against age
+bench: build ## measure against the bare libsodium calls and against age; PART=send: `send` beside other clients
+ifeq ($(PART),send)
+	@Tests/Checks/setup.sh bench send
+	-@Tests/Checks/setup.sh senders
+	@Tests/Checks/Bench/send.py $(PROGRAM)
+else
 	@Tests/Checks/setup.sh bench
 	@Tests/Checks/Bench/run.sh $(STATIC)
+endif
 
 lint: setup ## the format, generated sources, the order of the folders, and that shared sources run on iOS 15
 	@Tests/Checks/setup.sh send

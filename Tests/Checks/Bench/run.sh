@@ -100,7 +100,6 @@ service=.build/service-bench/release/ServiceBench
 # A copy, like an installed command: a file just written by the linker is mapped page by page, which takes 0.2 ms longer.
 pushcrypt=$work/pushcrypt
 cp .build/release/pushcrypt "$pushcrypt"
-[ ! -x .build/release/pushcrypt-send ] || cp .build/release/pushcrypt-send "$work/"
 
 missing=
 for tool in age age-keygen hyperfine /usr/bin/time; do command -v "$tool" >/dev/null || missing+=" $tool"; done
@@ -110,12 +109,6 @@ measure() {
     for name in "${parts[@]}"; do part "$name"; done
 }
 measure | tee "$work/table"
-
-if [ -x "$work/pushcrypt-send" ] && command -v h2load >/dev/null && command -v nghttpd >/dev/null; then
-    Tests/Checks/Bench/send.py "$pushcrypt" | tee -a "$work/table"
-else
-    echo 'SKIPPED: send beside h2load: pushcrypt-send, h2load or nghttpd is missing'
-fi
 
 echo
 echo 'One seal of 200 bytes, the libsodium calls alone:'

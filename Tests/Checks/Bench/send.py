@@ -1,20 +1,29 @@
 #!/usr/bin/python3
-"""Measures `pushcrypt send` against nghttpd over TLS, beside h2load with the same bodies.
+"""Measures `pushcrypt send` with payloads near APNs' limit of 4,096 bytes, beside other clients with the same bodies.
 
-Usage: send.py PUSHCRYPT [COUNT]      pushcrypt-send lies beside it; COUNT messages (50,000) in each run
-Each client has one core, and the server the other. All take turns, three times, and the medians count. `cpu` is the client's own.
+Usage: send.py PUSHCRYPT      pushcrypt-send lies beside it
+
+Each client has one core, and the server the other. What is compared on loopback takes turns, three times, and the medians count. CPU
+time is the client's own. Far away is behind a proxy that delays, and the server has the windows that Apple has.
 """
-import json, os, socket, statistics, subprocess, sys, tempfile, time
+import asyncio, itertools, json, os, socket, statistics, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM, COUNT = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 50_000
-TOKEN, TOPIC, TEAM, KEY = "1f" * 32, "com.example.app", "TEAM123456", "ABC123DEFG"
-PAYLOAD = {"aps": {"alert": {"title": "Table for two", "body": "See you at 8 on the terrace, they keep the table for us until a quarter "
-                   "past"}, "sound": "default", "thread-id": "chat-c41"}, "chat": "c41", "message": "7182"}
-LIMITS = {"h2load": 0.4, "seal": 1.2, "memory": 28}
+sys.path.insert(0, f"{HERE}/../Send")
+from serve import KEY, TEAM, make_credentials, serve as apns  # noqa: E402
+
+PROGRAM, SENDERS = os.path.abspath(sys.argv[1]), f"{HERE}/../../../.build/senders/bin/python"
+TOKEN, TOPIC = "1f" * 32, "com.example.app"
+PAYLOAD = {"aps": {"alert": {"title": "Table for two", "body": "See you at 8 on the terrace. " * 87}, "sound": "default"}}
+COUNT = 20_000
+ROUND_TRIP, A_CONNECTION = 0.05, 2_000  # seconds; messages
+SHARES, WARM_UP, SECONDS = (0.1, 0.25, 0.5), 2, 10  # refused; before the seconds that count
+SEAL = [PROGRAM, "--store", "provider", "seal", "--batch", "--emit", "request", "--topic", TOPIC, "--jobs", "1"]
+LOGIN = ["--key", f"AuthKey_{KEY}.p8", "--team", TEAM, "--provider-token-file", "token", "--ca-file", "authority.pem"]
+WIDE = ["-w", "20", "-W", "24"]  # nghttpd's windows, as powers of two
 
 
-def run(command, source=None, core=None, code=0):
+def run(command, source=None, core=None):
     """Returns seconds, and seconds of CPU time."""
     command = command if core is None else ["taskset", "-c", str(core), *command]
     start = time.perf_counter()
@@ -22,7 +31,7 @@ def run(command, source=None, core=None, code=0):
         program = subprocess.Popen(command, stdin=file, stdout=subprocess.DEVNULL)
         _, status, used = os.wait4(program.pid, 0)
     program.returncode = os.waitstatus_to_exitcode(status)
-    if program.returncode != code:
+    if program.returncode:
         sys.exit(f"error: bench: {command[:4]}: exit {program.returncode}")
     return time.perf_counter() - start, used.ru_utime + used.ru_stime
 
@@ -38,11 +47,9 @@ def memory(command):
     return most / 1024
 
 
-def prepare(folder):
-    subprocess.run([f"{HERE}/../Senders/certificates.sh"], cwd=folder, check=True)
-    os.rename("token.p8", f"AuthKey_{KEY}.p8")
-    os.symlink(f"AuthKey_{KEY}.p8", "token.p8")
-    os.chmod(f"AuthKey_{KEY}.p8", 0o600)
+def prepare():
+    """Writes the credentials, `messages` to seal, `lines` to send, and the `body` of one."""
+    make_credentials(".", [TOPIC])
     for words in (["--store", "provider", "init"], ["--store", "provider", "key", "new", "provider", "--topic", TOPIC],
                   ["key", "new", "device", "-o", "phone.key"]):
         key = subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True).stdout.strip()
@@ -50,79 +57,172 @@ def prepare(folder):
         for number in range(COUNT):
             file.write(json.dumps({"to": key, "id": f"order-{number}", "token": TOKEN, "payload": PAYLOAD}) + "\n")
     with open("lines", "wb") as file:
-        subprocess.run([PROGRAM, "--store", "provider", "seal", "--batch", "--emit", "request", "--topic", TOPIC, "messages"],
-                       check=True, stdout=file)
+        subprocess.run([*SEAL, "messages"], check=True, stdout=file)
     with open("lines") as file, open("body", "w") as body:
         body.write(json.dumps(json.loads(file.readline())["payload"], separators=(",", ":")))
     os.makedirs("root/3/device")
     open(f"root/3/device/{TOKEN}", "w").close()
 
 
-def serve(streams):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = subprocess.Popen(["taskset", "-c", "1", "nghttpd", "-m", str(streams), "-d", "root", str(port), "service.key", "service.pem"],
-                              stdout=subprocess.DEVNULL)
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return server, port
-        except ConnectionRefusedError:
-            time.sleep(0.05)
+class Server:
+    """nghttpd, for a `with` statement."""
+
+    def __init__(self, streams, *options):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.command = ["taskset", "-c", "1", "nghttpd", "-m", str(streams), *options, "-d", "root", str(self.port), "service.key",
+                        "service.pem"]
+
+    def __enter__(self):
+        self.program = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self.port
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+
+    def __exit__(self, *_):
+        self.program.kill()
+        self.program.wait()
 
 
-def clients(port):
-    way = ["--key", f"AuthKey_{KEY}.p8", "--team", TEAM, "--host", f"localhost:{port}", "--ca-file", "authority.pem", "--connections", "1"]
+def delayed(port):
+    """Returns the port of a proxy that keeps what comes for half of a round trip, however much it is."""
+    loop = asyncio.new_event_loop()
+
+    async def pump(reader, writer):
+        while data := await reader.read(1 << 18):
+            loop.call_later(ROUND_TRIP / 2, writer.write, data)
+        loop.call_later(ROUND_TRIP / 2, writer.close)
+
+    async def accept(reader, writer):
+        ahead, back = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+        await asyncio.gather(pump(reader, back), pump(ahead, writer), return_exceptions=True)
+
+    server = loop.run_until_complete(asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 20))
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return server.sockets[0].getsockname()[1]
+
+
+def h2load(port, count, connections):
     headers = [f"apns-topic: {TOPIC}", "apns-push-type: alert", "apns-priority: 10", f"apns-expiration: {int(time.time()) + 86400}",
-               "apns-collapse-id: order-17", "authorization: bearer " + "x" * 200]
-    h2load = ["h2load", "-n", str(COUNT), "-c1", "-m100", "-d", "body"]
+               "apns-collapse-id: " + "x" * 43, "authorization: bearer " + "x" * 200]
+    command = ["h2load", "-n", str(count), "-c", str(connections), "-m100", "-d", "body"]
     for header in headers:
-        h2load += ["-H", header]
-    rows = {
-        "h2load": lambda: run([*h2load, f"https://localhost:{port}/3/device/{TOKEN}"], core=0),
-        "send": lambda: run([f"{PROGRAM}-send", *way, "lines"], core=0),
-    }
-    seal = [PROGRAM, "--store", "provider", "seal", "--batch", "--emit", "request", "--topic", TOPIC, "--jobs", "1", "messages"]
-    pipe = " ".join(seal) + f" | {PROGRAM}-send " + " ".join(way)
-    rows["seal"] = lambda: run(seal)
-    rows["seal | send"] = lambda: run(["bash", "-o", "pipefail", "-c", pipe])
-    return rows, way
+        command += ["-H", header]
+    return run([*command, f"https://localhost:{port}/3/device/{TOKEN}"], core=0)
+
+
+def send(port, connections):
+    return [f"{PROGRAM}-send", *LOGIN, "--host", f"localhost:{port}", "--connections", str(connections)]
+
+
+def turns(rows, count, rounds=3):
+    """Runs all in turn, prints a row for each, and returns the medians of seconds, by name."""
+    times = {name: [] for name in rows}
+    for _ in range(rounds):
+        for name, measure in rows.items():
+            times[name].append(measure())
+    medians = {}
+    for name, values in times.items():
+        medians[name], cpu = (statistics.median(column) for column in zip(*values))
+        each, used = medians[name] / count * 1e6, cpu / count * 1e6
+        print(f"{name:20}{1e6 / each:9.0f} messages/s{each:9.1f} µs a message{used:9.1f} µs of CPU time", flush=True)
+    return medians
+
+
+def loopback():
+    with Server(100, *WIDE) as port:
+        pipe = " ".join(SEAL) + " messages | " + " ".join(send(port, 1))
+        clients = other("aioapns", port) | other("httpx", port)
+        seconds = turns({
+            "h2load": lambda: h2load(port, COUNT, 1),
+            "send": lambda: run([*send(port, 1), "lines"], core=0),
+            "seal": lambda: run([*SEAL, "messages"]),
+            "seal | send": lambda: run(["bash", "-o", "pipefail", "-c", pipe]),
+        } | clients, COUNT)
+        figure("send / h2load, loopback", seconds["h2load"] / seconds["send"], least=0.4)
+        figure("(seal | send) / seal, in time", seconds["seal | send"] / seconds["seal"], most=1.2)
+        if clients:
+            figure(f"send / {' or '.join(clients)}", min(seconds[name] for name in clients) / seconds["send"], least=20)
+    with Server(1000, *WIDE) as port:
+        most = statistics.median(memory([*send(port, 1), "lines"]) for _ in range(3))
+        figure("memory with 1,000 streams, MB", most, most=28)
+
+
+def other(name, port):
+    """Another client of APNs, or nothing."""
+    if not os.path.exists(SENDERS) or subprocess.run([SENDERS, "-c", f"import {name}"], stderr=subprocess.DEVNULL).returncode:
+        print(f"SKIPPED: send beside {name}, which setup.sh could not install", flush=True)
+        return {}
+    command = ["taskset", "-c", "0", SENDERS, f"{HERE}/others.py", name, str(port)]
+
+    def measure():
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        return tuple(float(number) * COUNT for number in done.stdout.split())
+
+    return {name: measure}
+
+
+def distant():
+    with Server(100) as near:
+        port = delayed(near)
+        for connections in (1, 4, 10):
+            count = A_CONNECTION * connections
+            with open("lines") as file, open("some", "w") as some:
+                some.writelines(itertools.islice(file, count))
+            seconds = turns({
+                f"h2load, {connections} far": lambda: h2load(port, count, connections),
+                f"send, {connections} far": lambda: run([*send(port, connections), "some"], core=0),
+            }, count, rounds=1)
+            of_h2load, own = seconds.values()
+            figure(f"send / h2load, 50 ms, {connections} connection{'s' * (connections > 1)}", of_h2load / own, least=0.85)
+
+
+def accepted(share):
+    """Messages a second that are accepted when a random share of requests is refused; each has a device of its own."""
+    with open("lines") as file:
+        lines = list(itertools.islice(file, 1000))
+    with apns(".", [TOPIC], faults=[f"503@{share * 100}%"]) as mock:
+        mock.taken = []  # and not in a file
+        program = subprocess.Popen(["taskset", "-c", "0", *send(mock.port, 4)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, text=True)
+        start, number = time.time() + WARM_UP, 0
+        while time.time() < start + SECONDS:
+            number += 1
+            program.stdin.write(lines[number % len(lines)].replace(TOKEN, f"{number:064x}"))
+        program.kill()
+        program.wait()
+        speed = sum(start <= request.arrived < start + SECONDS for request in mock.taken) / SECONDS
+        print(f"p = {share:<24}{speed:9.0f} messages/s accepted", flush=True)
+    return speed
+
+
+def goodput():
+    full = accepted(0)
+    for share in SHARES:
+        figure(f"accepted at p = {share} / at p = 0", accepted(share) / full, least=0.5 * (1 - share))
+
+
+missed = False
+
+
+def figure(name, value, least=None, most=None):
+    global missed
+    holds = value >= least if most is None else value <= most
+    missed |= not holds
+    limit = f"at least {least:g}" if most is None else f"at most {most:g}"
+    print(f"figure: {name:40}{value:8.2f}   {limit:16}{'met' if holds else 'NOT MET'}", flush=True)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        prepare(folder)
-        server, port = serve(100)
-        try:
-            rows, way = clients(port)
-            times = {name: [] for name in rows}
-            for _ in range(3):
-                for name, measure in rows.items():
-                    times[name].append(measure())
-        finally:
-            server.kill()
-            server.wait()
-        server, port = serve(1000)
-        try:
-            _, way = clients(port)
-            most = memory([f"{PROGRAM}-send", *way, "lines"])
-        finally:
-            server.kill()
-            server.wait()
-    wall = {name: statistics.median(one[0] for one in values) / COUNT * 1e6 for name, values in times.items()}
-    cpu = {name: statistics.median(one[1] for one in values) / COUNT * 1e6 for name, values in times.items()}
-    print(f"{COUNT} messages, median of three")
-    for name in rows:
-        print(f"{name:14}{wall[name]:9.1f} µs a message{cpu[name]:9.1f} µs of CPU time")
-    results = [("send / h2load, in messages a second", wall["h2load"] / wall["send"], LIMITS["h2load"], "least"),
-               ("(seal | send) / seal, in time", wall["seal | send"] / wall["seal"], LIMITS["seal"], "most"),
-               ("memory with 1,000 streams, MB", most, LIMITS["memory"], "most")]
-    missed = False
-    for name, value, limit, kind in results:
-        holds = value >= limit if kind == "least" else value <= limit
-        missed |= not holds
-        print(f"{name:40}{value:8.2f}   at {kind} {limit}   {'met' if holds else 'NOT MET'}")
+        prepare()
+        loopback()
+        distant()
+        goodput()
     sys.exit(missed)
 
 
