@@ -101,7 +101,11 @@ extension Dispatcher {
     }
 
     /// Opens a gate, and has ready what waited for it.
-    private func pass(_ place: Place) { if gates[place]?.good() == true { waiting.release(place) } }
+    private func pass(_ place: Place) {
+        // Asking first spares nearly every answer a change of the dictionary.
+        guard gates[place]?.isAtRest == false else { return }
+        if gates[place]?.good() == true { waiting.release(place) }
+    }
 
     private func take(
         _ answer: PushAnswer, _ message: Message, _ sent: Sent, _ index: Int, _ isCorrected: Bool, _ now: Moment

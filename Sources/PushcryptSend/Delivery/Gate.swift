@@ -23,6 +23,8 @@ struct Gate {
     }
 
     var isClosed: Bool { why != nil }
+    /// Whether a success changes nothing.
+    var isAtRest: Bool { run == 0 && why == nil && isImmune == isOnce }
 
     func allows(_ now: Moment) -> Bool { !isClosed || now.uptime >= next }
 

@@ -166,8 +166,11 @@ extension SendLine {
 }
 
 extension JSONValue {
-    /// Whether it is a payload with something sealed in it.
-    fileprivate var isSealed: Bool { self[PayloadKeys.encryptedData]?.string?.isEmpty == false }
+    /// Whether it is a payload with something sealed in it: a string, of more than its quotes.
+    fileprivate var isSealed: Bool {
+        guard let text = self[PayloadKeys.encryptedData] else { return false }
+        return text.kind == .string && text.range.count > 2
+    }
 }
 
 extension PushToSend {
@@ -202,6 +205,7 @@ extension PushToSend {
         }
         self.init(
             deviceToken: token, topic: topic, expiration: expiration ?? 0, payload: text, isClear: !payload.isSealed)
+        headers.reserveCapacity(5)
         try add("apns-topic", topic)
         try add("apns-push-type", pushType ?? "alert")
         if let priority { try add("apns-priority", "\(priority)") }
