@@ -89,7 +89,7 @@ import Testing
         #expect(try JSONDocument("{\"\(composed)\":1}").root[decomposed] == nil)
     }
 
-    @Test(arguments: [2, 3, 8, 100, 20_000])
+    @Test(arguments: [2, 3, 11, 12, 100, 20_000])
     func theOneNameThatRepeatsAmongManyIsFound(_ count: Int) throws {
         let members = (0..<count).map { "\"name \($0)\":\($0)" }.joined(separator: ",")
         #expect(jsonRefusal(of: ContiguousArray("{\(members)}".utf8), maximumBytes: .max) == nil)

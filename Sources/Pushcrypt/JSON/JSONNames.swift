@@ -4,7 +4,7 @@
 /// with one scalar or two, are different names, although Swift's `String` compares them as equal.
 enum JSONNames {
     /// Up to this many names, each is compared with every other, which takes no memory.
-    private static let fewMembers = 8
+    private static let fewMembers = 12
 
     /// Returns the offset of the first name that equals an earlier one of the same object.
     static func firstRepeated(

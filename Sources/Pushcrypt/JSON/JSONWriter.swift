@@ -164,12 +164,16 @@ extension JSONValue {
     /// The members of an object in the order of the text, for writing them to another.
     package var writtenMembers: [JSONMember] {
         guard kind == .object else { return [] }
-        return childIndices(step: 2).map { member in
+        var members: [JSONMember] = []
+        members.reserveCapacity(childIndices(step: 2).count { _ in true })
+        for member in childIndices(step: 2) {
             let node = document.nodes[member]
-            return JSONMember(
-                name: document.text(of: node), value: JSONValue(document: document, index: member + 1),
-                nameRange: node.range)
+            members.append(
+                JSONMember(
+                    name: document.text(of: node), value: JSONValue(document: document, index: member + 1),
+                    nameRange: node.range))
         }
+        return members
     }
 
     /// The value's bytes in the text.

@@ -42,7 +42,9 @@ package struct BatchLine {
         guard document.root.kind == .object else {
             throw LineFailure(.malformedLine, "a line of a batch is a JSON object")
         }
-        for member in document.root.writtenMembers {
+        let written = document.root.writtenMembers
+        members.reserveCapacity(written.count)
+        for member in written {
             if names.contains(member.name) {
                 members.append(member)
             } else if LineFailure.members.contains(member.name) {
