@@ -40,10 +40,14 @@ extension SendLogin {
     ) throws(CommandFailure) -> Destination {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }
-        destination.authorities = authorities
-        destination.proxy = proxy
-        destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
         destination.certificate = certificate
+        return prepared(destination, proxy: proxy)
+    }
+
+    private func prepared(_ destination: Destination, proxy: String?) -> Destination {
+        var destination = destination
+        (destination.authorities, destination.proxy) = (authorities, proxy)
+        destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
         return destination
     }
 
@@ -52,12 +56,9 @@ extension SendLogin {
         let parts = origin.description.split(separator: "://", maxSplits: 1)
         var destination = Destination(host: "", isSecure: parts[0] == "https")
         try destination.take(String(parts[1]))
-        destination.authorities = authorities
-        destination.proxy = proxy
-        destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
         destination.withoutHTTP2 =
             "it does not speak HTTP/2: nginx does with 'listen 443 ssl http2', from 1.25.1 on with 'http2 on'"
-        return destination
+        return prepared(destination, proxy: proxy)
     }
 }
 

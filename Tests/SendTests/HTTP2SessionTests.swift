@@ -42,7 +42,7 @@ private final class FarEnd {
     func write() throws {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { unsafe room.deallocate() }
-        while try unsafe session.write(into: room, from: 0) > 0 {}
+        while try unsafe session.write(into: room) > 0 {}
     }
 
     func read(_ bytes: [UInt8]) throws {

@@ -17,12 +17,9 @@ package struct RelayOrigin: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static let maximumLength = 255
-
-    /// The address that requests with messages are posted to.
-    package var pushURL: String { description + RelayRequest.path }
 }
 
-/// A signed request to a relay: the headers and the body of a POST to `RelayOrigin.pushURL`. (`Docs/Relay.md`, Push key)
+/// A signed request to a relay: the headers and the body of a POST to `RelayRequest.path`. (`Docs/Relay.md`, Push key)
 package struct RelayRequest: Sendable {
     package static let path = "/v1/push"
     /// The most messages of a request.

@@ -54,7 +54,7 @@ final class Connection {
             if start == end {
                 start = 0
                 do throws(HTTP2Error) {
-                    end = try unsafe session.write(into: output, from: 0)
+                    end = try unsafe session.write(into: output)
                 } catch {
                     return error.text
                 }

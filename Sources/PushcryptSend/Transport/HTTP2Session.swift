@@ -204,8 +204,8 @@ extension HTTP2Session {
 
 extension HTTP2Session {
     /// Copies bytes for the peer into `room`, at least 16 KiB, and returns their number; 0 if there are none.
-    func write(into room: UnsafeMutableRawBufferPointer, from start: Int) throws(HTTP2Error) -> Int {
-        var count = start
+    func write(into room: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
+        var count = 0
         // A piece is a frame, of at most 16 KiB and its header.
         while room.count - count >= Self.largestPiece {
             var piece: UnsafePointer<UInt8>?
@@ -216,7 +216,7 @@ extension HTTP2Session {
             unsafe room.baseAddress.map { unsafe ($0 + count).copyMemory(from: piece, byteCount: length) }
             count += length
         }
-        return count - start
+        return count
     }
 
     /// The most that nghttp2 returns at once.

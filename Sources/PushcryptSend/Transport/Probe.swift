@@ -51,7 +51,9 @@ struct Probe {
                 return connection.isConnected ? .noAnswer("it does not answer") : .noConnection("it takes too long")
             }
             if let text = connection.flush() { return .noAnswer(reason ?? text) }
-            for (_, result) in dialer.proceed(ready: wait(dialer, connection, until: end)) {
+            // One request needs no more than to look again and again.
+            _ = poll(nil, 0, 5)
+            for (_, result) in dialer.proceed(ready: dialer.waits) {
                 switch result {
                 case .connected: connection.connected(at: now)
                 case .failed(let text): return .noConnection(text)
@@ -71,26 +73,6 @@ struct Probe {
                 }
             }
             if let loss { return .noAnswer(reason ?? loss) }
-        }
-    }
-
-    /// Waits for the connection; returns what libcurl can go on with.
-    private func wait(
-        _ dialer: Dialer, _ connection: Connection, until end: UInt64
-    ) -> [(descriptor: Int32, reads: Bool, writes: Bool)] {
-        var polls = dialer.waits.map { wait in
-            pollfd(
-                fd: wait.descriptor, events: Int16((wait.reads ? POLLIN : 0) | (wait.writes ? POLLOUT : 0)), revents: 0)
-        }
-        if connection.isConnected {
-            let events = POLLIN | (connection.isBlocked ? POLLOUT : 0)
-            polls.append(pollfd(fd: connection.descriptor.number, events: Int16(events), revents: 0))
-        }
-        let now = SystemEnvironment.uptime()
-        let time = min(dialer.patience ?? .max, end - min(end, now))
-        _ = unsafe poll(&polls, nfds_t(polls.count), connection.mayHaveMore ? 0 : Int32(clamping: time))
-        return polls.filter { $0.revents != 0 }.map { poll in
-            (poll.fd, Int32(poll.revents) & ~Int32(POLLOUT) != 0, Int32(poll.revents) & Int32(POLLOUT) != 0)
         }
     }
 }

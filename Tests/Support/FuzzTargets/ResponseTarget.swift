@@ -153,6 +153,6 @@ extension HTTP2Session {
     fileprivate func write() {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { unsafe room.deallocate() }
-        while let count = try? unsafe write(into: room, from: 0), count > 0 {}
+        while let count = try? unsafe write(into: room), count > 0 {}
     }
 }
