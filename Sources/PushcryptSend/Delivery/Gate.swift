@@ -5,9 +5,9 @@ struct Gate {
     let enough: Int
     let subjects: Int
     /// Whether one success keeps it open for good.
-    var isOnce = false
+    let isOnce: Bool
     /// The times between attempts, in milliseconds; the last one repeats.
-    var pauses: [UInt64] = [1000, 2000, 4000, 4500]
+    let pauses: [UInt64]
 
     private var run = 0
     private var tried = 0
@@ -17,9 +17,8 @@ struct Gate {
     private(set) var why: PushAnswer?
     private var next: UInt64 = 0
 
-    init(enough: Int, subjects: Int, isOnce: Bool = false, pauses: [UInt64]? = nil) {
-        (self.enough, self.subjects, self.isOnce) = (enough, subjects, isOnce)
-        if let pauses { self.pauses = pauses }
+    init(enough: Int, subjects: Int, isOnce: Bool = false, pauses: [UInt64] = [1000, 2000, 4000, 4500]) {
+        (self.enough, self.subjects, self.isOnce, self.pauses) = (enough, subjects, isOnce, pauses)
     }
 
     var isClosed: Bool { why != nil }

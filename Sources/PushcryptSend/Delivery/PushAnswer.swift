@@ -23,15 +23,6 @@ struct PushAnswer: Equatable, Sendable {
     var isForeign = false
     /// When the grant expires with which a relay has sent the message, in milliseconds since 1970-01-01 UTC.
     var grantExpires: UInt64?
-
-    init(status: Int, reason: String? = nil, timestamp: Int64? = nil, apnsID: String? = nil, retryAfter: UInt64? = nil)
-    {
-        self.status = status
-        self.reason = reason
-        self.timestamp = timestamp
-        self.apnsID = apnsID
-        self.retryAfter = retryAfter
-    }
 }
 
 extension PushAnswer {
