@@ -13,7 +13,7 @@ Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE 
 PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame Completion Manual
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
 PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Batch Devices Seal Open Preview Explanations Commands
-PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport Relay
+PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport Routes
 '
 
 # The modules that a checked module may import, each after those it imports itself.
