@@ -205,7 +205,8 @@ extension SQLiteKeyStore {
 
     /// Makes a change that overwrites secrets, and removes them from the log too.
     ///
-    /// A reader that holds the log for a moment is no failure: the connection that closes last empties it.
+    /// A reader that holds the log for a moment, or a disk that fails then, is no failure: the change is made, and the connection that
+    /// closes last empties the log.
     func writeAndErase<R>(_ body: (SQLiteKeyStore) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         let result = try body(self)
         try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }

@@ -14,8 +14,8 @@ extension SQLiteKeyStore {
     /// Replaces the key that signs messages, and certifies the new one with the provider key.
     ///
     /// When it returns, the old signing key is in none of the store's files, not even sealed; at epoch 0, where the provider
-    /// key signs, nothing is destroyed. If another process is still reading the previous state, the connection that closes
-    /// last removes the key from the log.
+    /// key signs, nothing is destroyed. If another process is still reading the previous state, or the disk fails at that moment,
+    /// the connection that closes last removes the key from the log.
     ///
     /// - Parameters:
     ///   - name: The name; nil for the default.

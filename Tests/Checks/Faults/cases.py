@@ -154,7 +154,7 @@ def key_offline(root):
     return Offline(
         "key-offline", life, ("key", "offline", "default", "-o", "{root}/provider.key"), before,
         replace(before, signs=(past, True, requested), gone=frozenset(life.needles["provider", 0])), store="P",
-        says=b"is only in", again=(0, 64, 65), may_be_done=True)
+        says=b"still have the secret", again=(0, 64, 65), may_be_done=True)
 
 
 def new_device(root):
@@ -358,7 +358,7 @@ def backup(root):
     before = facts(life)
     return Backup(
         "backup", life, ("backup", "{root}/keystore.backup", "--store-key-output", "{root}/store.key.backup"), before, before,
-        store="P", says=b"was checked", again=(0, 64))
+        store="P", says=b"checked every row", again=(0, 64))
 
 
 def backed_up(root):
@@ -374,7 +374,7 @@ def restore(root):
     life, after = backed_up(root)
     before = facts(life)
     return Case(
-        "restore", life, ("restore", *BACKUP), before, after, store="P", says=b"is the backup's", again=(0,),
+        "restore", life, ("restore", *BACKUP), before, after, store="P", says=b"restored the key store", again=(0,),
         may_be_done=True)
 
 
@@ -384,7 +384,7 @@ def restore_over(root):
     life.must(life.provider, "init")
     before = facts(life)
     return Case(
-        "restore-over", life, ("restore", *BACKUP, "--replace"), before, after, store="P", says=b"is the backup's",
+        "restore-over", life, ("restore", *BACKUP, "--replace"), before, after, store="P", says=b"restored the key store",
         may_be_done=True)
 
 

@@ -19,7 +19,9 @@ PLANS = (
 CODES = ("disk-full", "input-output")
 # Standard output and a named file are not files of a store: the system's message is enough.
 OUTPUT = "cannot write standard output"
-NAMED = r"error: cannot (make|write|write into) '.*': (no space left on device|input/output error|interrupted system call)"
+# SQLite could remove the log when it was closed, and not its index.
+LEFTOVERS = ("is missing beside its index",)
+NAMED = r"error: cannot (make|read|write|write into) '.*': (no space left on device|input/output error|interrupted system call)"
 
 
 def plans(case, folder):
@@ -46,13 +48,15 @@ def trial(case, seen):
             said(case, run)
             done = is_done(case, stores)
             counts["refused-yet-done"] = int(done)
-            if done and plan.split()[1] == "once" and not case.may_be_done and OUTPUT not in run.messages.decode():
-                raise program.Failure(f"it was done and refused: {run.messages.decode().strip()}")
+            text = run.messages.decode()
+            if done and plan.split()[1] == "once" and not case.may_be_done and OUTPUT not in text and not re.search(NAMED, text):
+                raise program.Failure(f"it was done and refused: {text.strip()}")
         elif case.says not in run.output + run.messages:
             raise program.Failure(f"it ended with 0 and did not say {case.says}")
         if seen.is_new(stores, run.exit):
-            checker.check(
-                stores, case.bounds(run.exit == 0 and keeps(run)), case.repeat, replay_is_kept=keeps(run))
+            # On a disk that goes on failing, a destroyed key stays in the file until the log is next emptied.
+            is_kept = run.exit == 0 and keeps(run) and not re.search("on ", plan.split(" ", 1)[1])
+            checker.check(stores, case.bounds(is_kept), case.repeat, replay_is_kept=keeps(run), leftovers=LEFTOVERS)
             counts["states"] = 1
         return counts
     return one
@@ -79,7 +83,7 @@ def said(case, run):
 
 def keeps(run):
     """A message is shown although the guard or the message's changes could not be written; a warning reports it."""
-    return b"warning: " not in run.messages
+    return b"warning: " not in run.messages and b'"event":"warning"' not in run.messages
 
 
 def is_done(case, stores):
