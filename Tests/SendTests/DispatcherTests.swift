@@ -431,6 +431,19 @@ import Testing
         #expect(world.outcomes == [.accepted(accepted), .accepted(accepted)])
     }
 
+    @Test func oneThatIsSlowerThanALaterOneIsNotLost() {
+        let world = World(usesToken: false) { $0.connections = 2 }
+        world.streams = 1
+        let slow = world.add()
+        world.settle()
+        world.pass(1000)
+        let quick = world.add()
+        world.settle()
+        world.answer(accepted, quick)
+        world.pass(1000)
+        #expect(world.numbers == [slow.number] && world.closed.isEmpty)
+    }
+
     /// One that was sent before something that has been answered elsewhere is lost.
     @Test func aSilentRequestEndsAndItsConnectionToo() {
         let world = World()

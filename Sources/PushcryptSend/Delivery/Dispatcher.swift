@@ -173,9 +173,6 @@ extension Dispatcher {
         while let message = waiting.later.popDue(at: now.uptime) {
             if isOver(message, now) {
                 end(message, now)
-            } else if now.uptime < message.due, !hasExpired(message, now) {
-                // The clock was set back.
-                retry(message, after: message.due - now.uptime, now)
             } else {
                 waiting.first(message)
             }
