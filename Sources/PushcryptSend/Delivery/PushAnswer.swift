@@ -30,6 +30,7 @@ extension PushAnswer {
     static let maximumBody = 4096
     /// The maximum length of words that are repeated in an answer.
     private static let maximumWord = 100
+
     /// Reads APNs' response. Whatever the rest is, the status counts.
     init(_ response: Response) {
         self.init(status: response.status)
@@ -50,8 +51,7 @@ extension PushAnswer {
 
     /// Whether a text is of letters, digits and hyphens, as reasons and message ids are.
     static func isWord(_ text: String) -> Bool {
-        (1...maximumWord).contains(text.utf8.count)
-            && text.utf8.allSatisfy(isWordByte)
+        (1...maximumWord).contains(text.utf8.count) && text.utf8.allSatisfy(isWordByte)
     }
 
     private static func isWordByte(_ byte: UInt8) -> Bool {
@@ -120,6 +120,7 @@ extension PushAnswer {
         default: false
         }
     }
+
     /// A name for counts: what a relay says has few.
     var kind: String { isRelays ? isUnknown ? "none" : "relay" : text }
 }

@@ -69,6 +69,10 @@ final class ProviderKey {
             // The older form of encryption (RFC 1421).
             guard unsafe places(of: "ENCRYPTED", in: clean[start..<count]).isEmpty else { throw .encrypted }
         }
+        while (count - start) % 4 != 0 {
+            unsafe clean[count] = UInt8(ascii: "=")
+            count += 1
+        }
         let decoded = clean.count / 2
         let length = unsafe EVP_DecodeBlock(
             clean.baseAddress.map { unsafe $0 + decoded }, clean.baseAddress.map { unsafe $0 + start },
@@ -82,7 +86,7 @@ final class ProviderKey {
         return try unsafe parse(bytes)
     }
 
-    /// Copies a text without what stands between its characters; returns their number, to which base64 is padded.
+    /// Copies a text without what stands between its characters; returns their number.
     private static func strip(_ text: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var count = 0
         var isEscape = false

@@ -634,7 +634,7 @@ def part_keys(folder):
         "one-line.p8": f"tr '\\n' ' ' < {good} > one-line.p8",
         "bare.p8": f"grep -v -- ----- {good} > bare.p8",
         "bare-line.p8": f"grep -v -- ----- {good} | tr -d '\\n' > bare-line.p8",
-        "unpadded.p8": f"grep -v -- ----- {good} | tr -d '\\n=' > unpadded.p8",
+        "unpadded.p8": "grep -v -- ----- traditional.p8 | tr -d '\\n=' > unpadded.p8",
         "base64.p8": f"base64 {good} > base64.p8",
         "base64-line.p8": f"base64 -w 0 {good} > base64-line.p8",
         "base64-mark.p8": "base64 mark.p8 > base64-mark.p8",
@@ -773,6 +773,30 @@ def worker(folder, name, mock, lines, program=None, options=(), until=None, wait
     return process.returncode, *read(), said
 
 
+def part_time(folder):
+    """A clock that is three hours wrong, and a process that did not run for longer than it retries, stop no message."""
+    text = "".join(json.dumps(line(n)) + "\n" for n in range(5)).encode()
+    for shift, side in (("+3h", b"ahead of"), ("-3h", b"behind")):
+        with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", ahead=0) as mock:
+            done = subprocess.run(["faketime", "-f", shift, *command(folder, mock, "--retry-for", "20s")], input=text,
+                                  capture_output=True, timeout=60)
+            expect(done.returncode == 0 and len(mock.taken) == 5 and side in done.stderr, shift, len(mock.taken), done)
+    is_stopped = threading.Event()
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda *_: None if is_stopped.is_set() else Fault("answer", 500, "InternalServerError")) as mock:
+        program = subprocess.Popen(command(folder, mock, "--retry-for", "8s"), stdin=filled(text), stdout=subprocess.PIPE)
+        deadline = time.time() + 20
+        while mock.seen < 5 and time.time() < deadline:
+            time.sleep(0.05)
+        program.send_signal(signal.SIGSTOP)
+        is_stopped.set()
+        time.sleep(12)
+        program.send_signal(signal.SIGCONT)
+        out, _ = program.communicate(timeout=30)
+        expect(program.returncode == 0 and len(mock.taken) == 5, "after a pause", out)
+    return 15
+
+
 def part_workers(folder):
     """The workers of queues: each message is done once, or stays in the queue."""
     service = f"{folder}/service.pem", f"{folder}/service.key"
@@ -905,7 +929,7 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         folder = f"{top}/credentials"
         os.mkdir(folder)
-        subprocess.run([f"{HERE}/../Senders/certificates.sh"], cwd=folder, check=True)
+        subprocess.run(["faketime", "-f", "-1d", f"{HERE}/../Senders/certificates.sh"], cwd=folder, check=True)
         os.rename(f"{folder}/token.p8", f"{folder}/AuthKey_{KEY}.p8")
         os.symlink(f"AuthKey_{KEY}.p8", f"{folder}/token.p8")
         os.chmod(f"{folder}/AuthKey_{KEY}.p8", 0o600)
