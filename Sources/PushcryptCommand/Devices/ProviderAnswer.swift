@@ -48,7 +48,7 @@ struct ProviderAnswer {
         let reason = status == Self.gone || word == "ExpiredToken" ? Self.reasons[word] : nil
         guard reason != nil || status == Self.gone && Self.grantReasons.contains(word) else {
             // APNs may have new reasons: what it means for the device is for its operator to say.
-            guard status != Self.gone else { throw Self.malformed("status 410 with the reason \(quoted(word)) is not known") }
+            guard status != Self.gone else { throw Self.malformed("status 410 has the unknown reason \(quoted(word))") }
             lost = nil
             return
         }
