@@ -142,7 +142,6 @@ add_missing() {
         need python3 command -v python3
         need strace command -v strace
         need gcc command -v cc
-        need faketime command -v faketime
         ;;
     packages)
         need dpkg-dev command -v dpkg-shlibdeps
