@@ -33,8 +33,8 @@ def store(relay):
 
 
 @rule
-def restarts_keep_revocations(place, node, sources):
-    with place.relay(node, sources=sources) as relay:
+def restarts_keep_revocations(place, node):
+    with place.relay(node) as relay:
         for kill in (False, True):
             (token, key, one), (other_token, other, _) = granted(relay), granted(relay)
             all_of_it = [relay.client().grant(other_token, other) for _ in range(2)]
@@ -47,8 +47,8 @@ def restarts_keep_revocations(place, node, sources):
 
 
 @rule
-def relays_share_a_store(place, node, sources):
-    with place.relay(node, sources=sources) as one, place.relay(node, sources=sources) as other:
+def relays_share_a_store(place, node):
+    with place.relay(node) as one, place.relay(node) as other:
         other.stop()
         other.configure(store=store(one), relay_keys=[os.path.join(one.folder, "relay.key")])
         same(other.start(), True)
@@ -59,8 +59,8 @@ def relays_share_a_store(place, node, sources):
 
 
 @rule
-def a_lost_or_damaged_store_does_not_start(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def a_lost_or_damaged_store_does_not_start(place, node):
+    relay = place.relay(node)
     with open(store(relay)) as file:
         header = file.read()
     row = '{"name":"g%s","at":0,"until":9000000000000}\n' % ("0a" * 16)
@@ -76,8 +76,8 @@ def a_lost_or_damaged_store_does_not_start(place, node, sources):
 
 
 @rule
-def a_cut_last_line_loses_nothing_that_was_answered(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def a_cut_last_line_loses_nothing_that_was_answered(place, node):
+    relay = place.relay(node)
     with open(store(relay), "a") as file:
         file.write('{"name":"g0a0a')
     with relay:
@@ -90,8 +90,8 @@ def a_cut_last_line_loses_nothing_that_was_answered(place, node, sources):
 
 
 @rule
-def a_full_store_refuses_until_there_is_room(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def a_full_store_refuses_until_there_is_room(place, node):
+    relay = place.relay(node)
     # A line fits, and half of the next.
     room = os.path.getsize(store(relay)) + 140
     same(relay.start(["prlimit", f"--fsize={room}:unlimited", "sh", "-c", 'exec "$@" 2>/dev/null', "-"]), True)
@@ -131,8 +131,8 @@ class relay_of:
 
 
 @rule
-def a_store_that_is_removed_or_replaced_takes_no_revocations(place, node, sources):
-    with place.relay(node, sources=sources) as relay:
+def a_store_that_is_removed_or_replaced_takes_no_revocations(place, node):
+    with place.relay(node) as relay:
         token, key, grant = granted(relay)
         same(relay.client().revoke(token, grant).status, 200)
         with open(store(relay)) as file:
@@ -149,8 +149,8 @@ def a_store_that_is_removed_or_replaced_takes_no_revocations(place, node, source
 
 
 @rule
-def secrets_that_others_can_read_are_refused(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def secrets_that_others_can_read_are_refused(place, node):
+    relay = place.relay(node)
     for name in os.listdir(relay.folder):
         same(os.stat(os.path.join(relay.folder, name)).st_mode & 0o077 == 0 or name == "authority.pem", True, name)
     for name in ("relay.key", next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))):
@@ -164,8 +164,8 @@ def secrets_that_others_can_read_are_refused(place, node, sources):
 
 
 @rule
-def init_replaces_nothing(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def init_replaces_nothing(place, node):
+    relay = place.relay(node)
     p8 = next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))
     before = open(os.path.join(relay.folder, "relay.key")).read()
     made = relay.run("init", relay.folder, ORIGIN, TOPIC, "TEAM123456", os.path.join(relay.folder, p8))
@@ -176,8 +176,8 @@ def init_replaces_nothing(place, node, sources):
 
 
 @rule
-def a_wrong_configuration_does_not_start(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def a_wrong_configuration_does_not_start(place, node):
+    relay = place.relay(node)
     with open(os.path.join(relay.folder, "relay.json")) as file:
         good = json.load(file)
     app = good["apps"][TOPIC]
@@ -205,8 +205,8 @@ def a_wrong_configuration_does_not_start(place, node, sources):
 
 
 @rule
-def another_format_is_passed_as_it_is(place, node, sources):
-    with place.relay(node, sources=sources, data_format={"member": "e", "limit": 100}) as relay:
+def another_format_is_passed_as_it_is(place, node):
+    with place.relay(node, data_format={"member": "e", "limit": 100}) as relay:
         token, key, grant = granted(relay)
         same(relay.client().send("GET", "/v1/relay").json["data_format"], "opaque")
         accepted(relay.client().one(key, {"grant": grant, "data": "Salted__/+=" + "a" * 89}))
@@ -217,8 +217,8 @@ def another_format_is_passed_as_it_is(place, node, sources):
 
 
 @rule
-def the_relay_offers_kinds(place, node, sources):
-    with place.relay(node, sources=sources) as relay:
+def the_relay_offers_kinds(place, node):
+    with place.relay(node) as relay:
         relay.stop()
         relay.configure(kinds=["alert"])
         same(relay.start(), True)
@@ -232,8 +232,8 @@ def the_relay_offers_kinds(place, node, sources):
 
 
 @rule
-def an_address_is_not_what_a_client_says(place, node, sources):
-    with place.relay(node, sources=sources, limits={"requests_a_minute": 3}) as relay:
+def an_address_is_not_what_a_client_says(place, node):
+    with place.relay(node, limits={"requests_a_minute": 3}) as relay:
         def statuses(client, *forwarded):
             return [client.send("GET", "/v1/relay", None, {"X-Forwarded-For": one}).status for one in forwarded]
 
@@ -245,8 +245,8 @@ def an_address_is_not_what_a_client_says(place, node, sources):
 
 
 @rule
-def the_newest_relay_key_seals_and_each_opens_until_it_is_removed(place, node, sources):
-    with place.relay(node, sources=sources) as relay:
+def the_newest_relay_key_seals_and_each_opens_until_it_is_removed(place, node):
+    with place.relay(node) as relay:
         token, key, old = granted(relay)
         old_key = relay.relay_key
         same(relay.run("key", os.path.join(relay.folder, "new.key")).returncode, 0)
@@ -268,8 +268,8 @@ def the_newest_relay_key_seals_and_each_opens_until_it_is_removed(place, node, s
 
 
 @rule
-def logs_have_no_secret(place, node, sources):
-    with place.relay(node, sources=sources) as relay:
+def logs_have_no_secret(place, node):
+    with place.relay(node) as relay:
         token, key, grant = granted(relay)
         data = envelope()
         accepted(relay.client().one(key, {"grant": grant, "data": data, "collapse_id": "collapse-name"}))
@@ -288,8 +288,8 @@ def logs_have_no_secret(place, node, sources):
 
 
 @rule
-def it_ends_after_the_last_answer(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def it_ends_after_the_last_answer(place, node):
+    relay = place.relay(node)
     relay.start()
     token, key, grant = granted(relay)
     place.mock.fault = lambda number, request: Fault("late", seconds=2) if request.path.endswith(token) else None
@@ -306,8 +306,8 @@ def it_ends_after_the_last_answer(place, node, sources):
 
 
 @rule
-def what_is_open_at_the_end_is_answered_over_http2(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def what_is_open_at_the_end_is_answered_over_http2(place, node):
+    relay = place.relay(node)
     relay.start()
     token, key, grant = granted(relay)
     place.mock.fault = lambda number, request: Fault("late", seconds=2) if request.path.endswith(token) else None
@@ -325,11 +325,11 @@ def what_is_open_at_the_end_is_answered_over_http2(place, node, sources):
 
 
 @slow
-def nonsense_over_http2_stops_nobody(place, node, sources):
+def nonsense_over_http2_stops_nobody(place, node):
     junk = [b"PR", b"PRI", b"PRI / HTTP/1.1\r\n\r\n", PREFACE[:18], PREFACE + b"A" * 3000, beginning() + os.urandom(3000)]
     requests = [headers_frame(number, "GET", "/v1/relay", "END_HEADERS", "END_STREAM") for number in range(1, 2000, 2)]
     unread = [headers_frame(number, "POST", "/v1/push", "END_HEADERS") for number in range(1, 2000, 2)]
-    with place.relay(node, sources=sources) as relay:
+    with place.relay(node) as relay:
         def files():
             return len(os.listdir(f"/proc/{relay.process.pid}/fd"))
 
@@ -359,8 +359,8 @@ def nonsense_over_http2_stops_nobody(place, node, sources):
 
 
 @rule
-def a_connection_of_http2_has_8_requests_and_counts_as_8(place, node, sources):
-    with place.relay(node, sources=sources) as relay:
+def a_connection_of_http2_has_8_requests_and_counts_as_8(place, node):
+    with place.relay(node) as relay:
         client = relay.client()
         with HTTP2(client) as connection:
             same(connection.answer(connection.ask("GET", "/v1/relay")).status, 200)
@@ -387,8 +387,8 @@ def a_connection_of_http2_has_8_requests_and_counts_as_8(place, node, sources):
 
 
 @slow
-def an_apns_that_cannot_be_reached_is_tried_for_20_seconds(place, node, sources):
-    relay = place.relay(node, sources=sources)
+def an_apns_that_cannot_be_reached_is_tried_for_20_seconds(place, node):
+    relay = place.relay(node)
     relay.configure(apns={"production": "https://localhost:1", "development": "https://localhost:1"})
     with relay:
         token, key, grant = granted(relay)
@@ -398,8 +398,8 @@ def an_apns_that_cannot_be_reached_is_tried_for_20_seconds(place, node, sources)
 
 
 @slow
-def one_address_has_few_connections(place, node, sources):
-    with place.relay(node, sources=sources) as relay:
+def one_address_has_few_connections(place, node):
+    with place.relay(node) as relay:
         source = relay.client().source
         held = [socket.create_connection(("127.0.0.1", relay.port), source_address=(source, 0)) for _ in range(70)]
         time.sleep(0.3)
@@ -418,11 +418,11 @@ def one_address_has_few_connections(place, node, sources):
             one.close()
 
 
-def run(place, node, sources=None, with_slow=True, names=()):
+def run(place, node, with_slow=True, names=()):
     failures, chosen = [], [one for one in rules + (slow_rules if with_slow else []) if not names or one.__name__ in names]
     for one in chosen:
         try:
-            one(place, node, sources)
+            one(place, node)
         except Exception as error:
             failures.append(f"{one.__name__}: {type(error).__name__}: {str(error)[:500]}")
         finally:

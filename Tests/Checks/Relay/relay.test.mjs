@@ -1,4 +1,4 @@
-// What the relay does with time and its transport: `node --test`. RELAY names another relay.mjs.
+// What the relay does with time and its transport: `node --test`.
 import assert from "node:assert";
 import { generateKeyPairSync, sign, verify } from "node:crypto";
 import { once } from "node:events";
@@ -9,11 +9,11 @@ import { connect } from "node:net";
 import { Duplex } from "node:stream";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 
-const source = process.env.RELAY ? pathToFileURL(process.env.RELAY).href : new URL("../../../Sources/Relay/relay.mjs", import.meta.url).href;
-const { Limiter, checkConfiguration, collapseID, createRelay, encode, isMessage, network, openGrant, parseObject, sealGrant, verifyRelayRequest } = await import(source);
-const { httpServer } = await import(new URL("serve.mjs", source));
+import {
+    Limiter, checkConfiguration, collapseID, createRelay, encode, isMessage, network, openGrant, parseObject, sealGrant, verifyRelayRequest,
+} from "../../../Sources/Relay/relay.mjs";
+import { httpServer } from "../../../Sources/Relay/serve.mjs";
 
 const vectors = JSON.parse(readFileSync(new URL("../../Data/Vectors/relay.json", import.meta.url), "utf8"));
 const origin = "https://relay.example.com", topic = "com.example.app", MINUTE = 60_000, DAY = 86_400_000, data = encode(Uint8Array.of(1, ...new Uint8Array(308)));

@@ -9,6 +9,7 @@ from suite import Apns, World  # noqa: E402
 from serve import KEY, TEAM, serve  # noqa: E402
 
 TOPIC, ORIGIN = "com.example.app", "https://relay.example.com"
+SERVE = os.path.join(ROOT, "Sources/Relay/serve.mjs")
 
 
 def free_port():
@@ -32,8 +33,8 @@ class Relay:
 
     cuts = True
 
-    def __init__(self, node, folder, sources=None, **configuration):
-        self.node, self.folder, self.sources = node, folder, sources or os.path.join(ROOT, "Sources/Relay")
+    def __init__(self, node, folder, **configuration):
+        self.node, self.folder = node, folder
         self.configuration, self.port, self.process = configuration, free_port(), None
         self.log = os.path.join(os.path.dirname(folder), os.path.basename(folder) + ".log")
 
@@ -48,7 +49,7 @@ class Relay:
         return self
 
     def run(self, *arguments):
-        return subprocess.run([self.node, os.path.join(self.sources, "serve.mjs"), *arguments], capture_output=True, text=True, timeout=30)
+        return subprocess.run([self.node, SERVE, *arguments], capture_output=True, text=True, timeout=30)
 
     def configure(self, **members):
         path = os.path.join(self.folder, "relay.json")
@@ -58,7 +59,7 @@ class Relay:
             json.dump({name: value for name, value in (known | members).items() if value is not None}, file)
 
     def command(self):
-        return [self.node, os.path.join(self.sources, "serve.mjs"), self.folder]
+        return [self.node, SERVE, self.folder]
 
     def start(self, prefix=()):
         with open(self.log, "ab") as log:
@@ -170,6 +171,6 @@ class Place:
         self.mock.__exit__()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def relay(self, node, kind=Relay, sources=None, **configuration):
+    def relay(self, node, kind=Relay, **configuration):
         self.count += 1
-        return kind(node, os.path.join(self.folder, f"relay{self.count}"), sources, **configuration).make(self.mock, self.apns)
+        return kind(node, os.path.join(self.folder, f"relay{self.count}"), **configuration).make(self.mock, self.apns)
