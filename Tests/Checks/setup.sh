@@ -299,7 +299,7 @@ setup() {
         ;;
     relay) environment relay Tests/Checks/Relay/requirements.txt ;;
     senders) environment senders Tests/Checks/Senders/requirements.txt ;;
-    xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
+    xcode) environment xcode Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Xcode/requirements.txt ;;
     dist) environment dist Tests/Checks/Release/requirements.txt ;;
     interop)
         environment interop Tests/Checks/Interop/requirements.txt Tests/Checks/Packages/requirements.txt

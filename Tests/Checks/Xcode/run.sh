@@ -25,27 +25,6 @@ check() {
     # The readers, which find faults of syntax; kin also unknown and missing members.
     plutil -lint -s "$project/project.pbxproj"
     [ "$("$bin/kin" "$project/project.pbxproj")" = CORRECT ] || fail "kin refuses $name"
-    "$bin/python" - "$project" <<'END' || fail "a reader does not see the targets of $name"
-import json, sys, xml.dom.minidom, os
-import openstep_plist, pbxproj
-project = sys.argv[1]
-path = project + "/project.pbxproj"
-objects = openstep_plist.load(open(path, encoding="utf-8"))["objects"]
-names = {item["name"] for item in objects.values() if item["isa"] == "PBXNativeTarget"}
-assert names == {target.name for target in pbxproj.XcodeProject.load(path).objects.get_targets()}, names
-assert {"App", "NotificationService", "NotificationTests"} <= names
-scheme = xml.dom.minidom.parse(project + "/xcshareddata/xcschemes/App.xcscheme")
-for reference in scheme.getElementsByTagName("BuildableReference"):
-    target = objects[reference.getAttribute("BlueprintIdentifier")]
-    assert target["name"] == reference.getAttribute("BlueprintName"), target
-    assert objects[target["productReference"]]["path"] == reference.getAttribute("BuildableName")
-home = os.path.dirname(project)
-catalogue = json.load(open(home + "/App/Localizable.xcstrings", encoding="utf-8"))
-languages = [set(text["localizations"]) for text in catalogue["strings"].values()]
-assert all(one == languages[0] for one in languages) and "en" in languages[0]
-regions = objects[openstep_plist.load(open(path, encoding="utf-8"))["rootObject"]]["knownRegions"]
-assert languages[0] <= set(regions), regions
-END
 }
 
 check plain --communication
