@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CHECK(condition)                                                                                 \
@@ -258,25 +257,6 @@ static void after_fork(void) {
     CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-// What a call costs, in processor time, with a payload of 200 bytes.
-static void measure(void) {
-    static const char text[] =
-        "{\"aps\":{\"alert\":{\"title\":\"Table for two\",\"body\":\"See you at 8 on the terrace, they keep the table for us until a "
-        "quarter past\"},\"sound\":\"default\",\"thread-id\":\"chat-c41\"},\"chat\":\"c41\",\"message\":\"7182\"}";
-    enum { CALLS = 2000 };
-    char push[PUSHCRYPT_PUSH_MAX], out[PUSHCRYPT_PAYLOAD_MAX];
-    size_t push_length = 0, length;
-    struct pushcrypt_opened opened = {.size = sizeof opened};
-    CHECK(sizeof text - 1 == 200);
-    clock_t start = clock();
-    for (int i = 0; i < CALLS; i++)
-        CHECK(pushcrypt_seal(text, 200, device_public, signing_key, topic, now, NULL, push, sizeof push, &push_length) == 0);
-    clock_t middle = clock();
-    for (int i = 0; i < CALLS; i++) CHECK(open_push(push, push_length, &opened, out, sizeof out, &length) == 0);
-    double unit = 1e6 / CLOCKS_PER_SEC / (double)CALLS;
-    printf("library: seal %.0f µs, open %.0f µs a call\n", (double)(middle - start) * unit, (double)(clock() - middle) * unit);
-}
-
 // --- Secrets ---------------------------------------------------------------------------------------------------------------------
 
 enum { TEXT = 70, PREFIX = 12, KEY = 32 };
@@ -382,7 +362,6 @@ int main(int count, char **arguments) {
     texts_of_errors();
     threads();
     after_fork();
-    measure();
     secrets_are_gone();
     printf("library: C: pointers, buffers, texts, structures; %d threads, %d calls each; no secret left\n", THREADS, 2 * ROUNDS);
     return 0;

@@ -1,32 +1,30 @@
-"""Calls libpushcrypt.so from Python, with libpushcrypt.py: against the command, with invalid
-input, with the test kit, and with random bytes.
+"""Calls libpushcrypt.so from Python, with libpushcrypt.py: against the command, with invalid input, with the test kit, and with random bytes.
+Certificates, credentials and what refusals leave behind have Swift tests.
 
 Usage: calls.py ROOT PUSHCRYPT; COUNT and SEED are of the random part.
 """
-import ctypes, hashlib, json, os, random, shutil, subprocess, sys, tempfile, time
+import hashlib, json, os, random, subprocess, sys, tempfile, time
 
 import libpushcrypt
-from libpushcrypt import Refused, changed, library, open_push, seal
+from libpushcrypt import Refused, open_push, seal
 
 ROOT, PUSHCRYPT = sys.argv[1:3]
 TOPIC = b"com.example.app"
 PAYLOAD = b'{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}'
-DONE, TOO_SMALL, MISUSE, REFUSED = 0, 2, 64, 65
+DONE, MISUSE, REFUSED = 0, 64, 65
 
 
-def run(*arguments, input=b"", exit=0):
+def run(*arguments, input=b""):
     done = subprocess.run([PUSHCRYPT, *arguments], input=input, capture_output=True)
-    assert done.returncode == exit, (arguments, done.returncode, done.stderr)
+    assert done.returncode == 0, (arguments, done.returncode, done.stderr)
     return done.stdout
 
 
-def key_pair(kind):
-    """The secret and the public text of a new key."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "key")
-        public = run("key", "new", kind, "-o", path)
-        with open(path, "rb") as file:
-            return file.read().strip(), public.strip()
+def key_pair(kind, name):
+    """The secret and the public text of a new key, whose file is of this name."""
+    public = run("key", "new", kind, "-o", name)
+    with open(name, "rb") as file:
+        return file.read().strip(), public.strip()
 
 
 def refused(code, result, call):
@@ -47,35 +45,24 @@ def end(sent_at, seconds=2_592_000):
             return sent_at + 1000 * seconds
 
 
-SIGNING, PROVIDER = key_pair("provider")
-SECRET, DEVICE = key_pair("device")
+folder = tempfile.TemporaryDirectory()
+os.chdir(folder.name)
+SIGNING, PROVIDER = key_pair("provider", "provider.key")
+SECRET, DEVICE = key_pair("device", "phone.key")
+other_secret, _ = key_pair("device", "other.key")
+_, other_provider = key_pair("provider", "another.key")
 now = int(time.time() * 1000)
 
 
-def opened_by_command(push):
-    with tempfile.TemporaryDirectory() as folder:
-        key = os.path.join(folder, "key")
-        with open(os.open(key, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(SECRET)
-        return json.loads(run(
-            "open", "--json", "--device-key-file", key, "--provider", PROVIDER.decode(), "--topic", TOPIC.decode(), input=push))
-
-
-def sealed_by_command(*options, payload=PAYLOAD, store=None):
-    if store is not None:
-        return run("--store", store, "seal", "--to", DEVICE.decode(), "--topic", TOPIC.decode(), *options, input=payload)
-    with tempfile.TemporaryDirectory() as folder:
-        key = os.path.join(folder, "key")
-        with open(os.open(key, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(SIGNING)
-        return run(
-            "seal", "--signing-key-file", key, "--to", DEVICE.decode(), "--topic", TOPIC.decode(), *options, input=payload)
+def sealed_by_command(*options):
+    return run("seal", "--signing-key-file", "provider.key", "--to", DEVICE.decode(), "--topic", TOPIC.decode(), *options, input=PAYLOAD)
 
 
 # --- Against the command ------------------------------------------------------------------------------------------------------------
 
 push = seal(PAYLOAD, DEVICE, SIGNING, TOPIC, now)
-report = opened_by_command(push)
+report = json.loads(run(
+    "open", "--json", "--device-key-file", "phone.key", "--provider", PROVIDER.decode(), "--topic", TOPIC.decode(), input=push))
 assert report["outcome"] == "opened" and report["payload"] == json.loads(PAYLOAD), report
 assert (report["title"], report["body"], report["sound"]) == ("Table for two", "See you at 8", True)
 opened, payload = open_push(push, SECRET, PROVIDER, TOPIC, now)
@@ -91,14 +78,11 @@ open_push(push, b"\n" + SECRET + b"\n\n", PROVIDER + b"\n", TOPIC, now)
 seal(PAYLOAD, DEVICE + b"\n", SIGNING + b"\n", TOPIC, now)
 
 # References to files contain keys, which no caller gets.
-with tempfile.TemporaryDirectory() as folder:
-    plain, sealed, reference, key = (os.path.join(folder, name) for name in ("cat.jpg", "cat.sealed", "cat.reference", "key"))
-    with open(plain, "wb") as file:
-        file.write(b"not much of a picture")
-    with open(os.open(key, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(SIGNING)
-    run("attach", "seal", "--signing-key-file", key, "--url", "https://files.example.com/1", "--reference", reference, "-o", sealed, plain)
-    opened, payload = open_push(sealed_by_command("--attachment", reference), SECRET, PROVIDER, TOPIC, now)
+with open("cat.jpg", "wb") as file:
+    file.write(b"not much of a picture")
+run("attach", "seal", "--signing-key-file", "provider.key", "--url", "https://files.example.com/1", "--reference", "reference",
+    "-o", "sealed", "cat.jpg")
+opened, payload = open_push(sealed_by_command("--attachment", "reference"), SECRET, PROVIDER, TOPIC, now)
 assert opened.file_count == 1 and json.loads(payload) == json.loads(PAYLOAD), payload
 
 # --- Options ------------------------------------------------------------------------------------------------------------------------
@@ -117,7 +101,7 @@ assert silent["aps"] == {"content-available": 1}, silent
 call = seal(b'{"aps":{},"a":"%s"}' % (b"a" * 3000), DEVICE, SIGNING, TOPIC, now, push_type=b"voip")
 assert 4096 < len(call) <= libpushcrypt.PUSH_MAX
 long_title = dict(title=("\u00e9" * 80).encode())
-nearly = b'{"aps":{"alert":{"body":"%s"}}}' % (b"a" * 2600)
+nearly = b'{"aps":{"alert":{"body":"%s"}}}' % (b"a" * 2560)
 refused("push-too-large", REFUSED, lambda: seal(nearly, DEVICE, SIGNING, TOPIC, now, **long_title))
 assert len(seal(nearly, DEVICE, SIGNING, TOPIC, now, flags=1, **long_title)) <= 4096
 
@@ -132,87 +116,31 @@ def opening(push=push, secret=SECRET, provider=PROVIDER, topic=TOPIC, at=now, pu
     return lambda: open_push(push, secret, provider, topic, at, push_type)
 
 
-other_secret, other_device = key_pair("device")
-_, other_provider = key_pair("provider")
-envelope = json.loads(push)["ENCRYPTED_DATA"]
-spoilt_push = json.loads(push) | {"ENCRYPTED_DATA": envelope[:-9] + ("A" if envelope[-9] != "A" else "B") + envelope[-8:]}
 for code, result, call in [
-    ("malformed-payload", REFUSED, sealing(b"{")), ("malformed-payload", REFUSED, sealing(b'{"aps":"\xff"}')),
-    ("missing-aps", REFUSED, sealing(b"{}")), ("nothing-to-show", REFUSED, sealing(b'{"aps":{}}')),
-    ("payload-too-large", REFUSED, sealing(b'{"aps":{"alert":"%s"}}' % (b"a" * 4000))),
-    ("reserved-key", REFUSED, sealing(push)), ("malformed-key", REFUSED, sealing(device=b"pcr1")),
-    ("wrong-checksum", REFUSED, sealing(device=DEVICE[:-1] + (b"q" if DEVICE[-1:] != b"q" else b"p"))),
+    ("malformed-payload", REFUSED, sealing(b'{"aps":"\xff"}')), ("reserved-key", REFUSED, sealing(push)),
     ("wrong-kind-of-key", REFUSED, sealing(device=PROVIDER)), ("invalid-call", MISUSE, sealing(device=b"pcr1\xff")),
     ("wrong-kind-of-key", MISUSE, sealing(signing=SECRET)), ("malformed-key", MISUSE, sealing(signing=b"")),
     ("wrong-checksum", MISUSE, sealing(signing=SIGNING[:-1] + (b"Q" if SIGNING[-1:] != b"Q" else b"P"))),
-    ("invalid-call", MISUSE, sealing(topic=b"")), ("invalid-call", MISUSE, sealing(topic=b"a b")),
-    ("invalid-call", MISUSE, sealing(topic=b"\xff\xfe")), ("invalid-call", MISUSE, sealing(at=now // 1000)),
+    ("invalid-call", MISUSE, sealing(topic=b"")), ("invalid-call", MISUSE, sealing(topic=b"\xff\xfe")),
     ("invalid-time", MISUSE, sealing(at=1 << 53)), ("invalid-time", MISUSE, sealing(time_to_live=2_592_001)),
     ("push-type-not-sealable", MISUSE, sealing(push_type=b"mdm")), ("invalid-placeholder", MISUSE, sealing(title=b" ")),
     ("invalid-request", MISUSE, sealing(message_name=b"")), ("invalid-call", MISUSE, sealing(message_name=b"\xc3")),
-    ("malformed-notification", REFUSED, opening(b"[]")), ("not-encrypted", REFUSED, opening(PAYLOAD)),
-    ("malformed-envelope", REFUSED, opening(push[:-3] + b'"}')), ("unknown-recipient-key", REFUSED, opening(secret=other_secret)),
-    ("authentication-failed", REFUSED, opening(provider=other_provider)), ("authentication-failed", REFUSED, opening(topic=b"com.example.b")),
-    ("authentication-failed", REFUSED, opening(json.dumps(spoilt_push).encode())), ("expired", REFUSED, opening(at=now + 31 * 86_400_000)),
-    ("not-yet-valid", REFUSED, opening(at=now - 86_400_001)), ("invalid-call", MISUSE, opening(secret=b"")),
-    ("wrong-push-class", REFUSED, opening(push_type=b"voip")), ("push-type-not-sealable", MISUSE, opening(push_type=b"mdm")),
-    ("invalid-call", MISUSE, opening(provider=b"\n\n")), ("wrong-kind-of-key", MISUSE, opening(secret=SIGNING)),
-    ("wrong-kind-of-key", MISUSE, opening(provider=DEVICE)), ("malformed-key", MISUSE, opening(provider=PROVIDER + b"\r\n")),
-    ("invalid-call", MISUSE, opening(provider=PROVIDER + b" ")), ("invalid-call", MISUSE, opening(provider=PROVIDER + b" 12 ")),
-    ("invalid-call", MISUSE, opening(provider=PROVIDER + b" -1")), ("invalid-call", MISUSE, opening(provider=PROVIDER + b" 99999999999999999999")),
+    ("not-encrypted", REFUSED, opening(PAYLOAD)), ("unknown-recipient-key", REFUSED, opening(secret=other_secret)),
+    ("authentication-failed", REFUSED, opening(provider=other_provider)), ("expired", REFUSED, opening(at=now + 31 * 86_400_000)),
+    ("invalid-call", MISUSE, opening(secret=b"")), ("wrong-kind-of-key", MISUSE, opening(secret=SIGNING)),
+    ("invalid-call", MISUSE, opening(provider=b"\n\n")), ("wrong-kind-of-key", MISUSE, opening(provider=DEVICE)),
+    ("malformed-key", MISUSE, opening(provider=PROVIDER + b"\r\n")), ("invalid-call", MISUSE, opening(provider=PROVIDER + b" 12 ")),
 ]:
     said = refused(code, result, call)
     for secret in (SIGNING, SECRET):
         assert secret[12:24].decode() not in said, said
-
-# Any change by the relay gives exactly the same answer.
-said = {refused("authentication-failed", REFUSED, opening(provider=other_provider)),
-        refused("authentication-failed", REFUSED, opening(json.dumps(spoilt_push).encode()))}
-assert len(said) == 1, said
 
 # Keys with an end: the last millisecond is included.
 both = other_secret + b"\n" + SECRET
 open_push(push, both + b" %d" % now, PROVIDER, TOPIC, now)
 refused("unknown-recipient-key", REFUSED, lambda: open_push(push, both + b" %d" % (now - 1), PROVIDER, TOPIC, now))
 
-# --- Certificates -----------------------------------------------------------------------------------------------------------------
-
-with tempfile.TemporaryDirectory() as folder:
-    store, thiefs, key, request, answer = (os.path.join(folder, name) for name in ("store", "thief", "key", "request", "answer"))
-    run("--store", store, "init")
-    pin = run("--store", store, "key", "new", "provider", "--topic", TOPIC.decode(), "--offline", "-o", key).strip()
-    shutil.copytree(store, thiefs)
-    first = sealed_by_command(store=store)
-    credential = run("--store", store, "key", "export", "--secret")
-    run("--store", store, "key", "rotate", "--stolen", "--request", "-o", request)
-    run("key", "certify", request, "--provider-key-file", key, "--yes", "-o", answer)
-    run("--store", store, "key", "rotate", "--install", answer)
-    second, theft = sealed_by_command(store=store), sealed_by_command(store=thiefs)
-opened, _ = open_push(first, SECRET, pin, TOPIC, now)
-assert opened.provider == pin and opened.epoch > 0 and opened.learned.endswith(b" %d" % opened.epoch), opened.learned
-known = changed(pin, opened)
-assert open_push(first, SECRET, known, TOPIC, now)[0].learned == b""
-# A credential of the command seals here, too, for its own app.
-assert open_push(seal(PAYLOAD, DEVICE, credential, TOPIC, now), SECRET, known, TOPIC, now)[0].epoch == opened.epoch
-refused("bad-certificate-signature", MISUSE, sealing(signing=credential, topic=b"com.example.b"))
-refused("malformed-certificate", MISUSE, sealing(signing=credential.split(b"\n")[0]))
-# The thief is believed until one genuine push, and never again; nor does an older certificate change anything.
-open_push(theft, SECRET, known, TOPIC, now)
-later = changed(known, open_push(second, SECRET, known, TOPIC, now)[0])
-assert later != known and later.count(b"\n") == 1
-for old in (first, theft):
-    refused("authentication-failed", REFUSED, lambda: open_push(old, SECRET, later, TOPIC, now))
-assert open_push(second, SECRET, later, TOPIC, now)[0].learned == b""
-# Two pins; what was learnt about one says nothing about the other.
-assert open_push(push, SECRET, later + PROVIDER, TOPIC, now)[0].learned == b""
-learned = later.partition(b" ")[2].strip()
-for code, providers in [
-    ("invalid-call", later * 3), ("invalid-call", pin + b" "), ("invalid-call", pin + b" " + learned.split()[0]),
-    ("invalid-call", pin + b" " + learned + b" 1"), ("invalid-call", pin + b" " + learned.split()[0] + b" 00"),
-    ("malformed-certificate", pin + b" " + learned[1:]), ("bad-certificate-signature", PROVIDER + b" " + learned),
-]:
-    refused(code, MISUSE, opening(second, provider=providers))
-print("library: Python: the command, options, refusals, certificates")
+print("library: Python: the command, options, refusals")
 
 # --- The test kit -------------------------------------------------------------------------------------------------------------------
 
@@ -230,7 +158,7 @@ def tests_of(group):
         yield name, {member: value if isinstance(value, list) else [value] for member, value in members.items() if value != []}, bytes_
 
 
-counted, left_out = 0, 0
+counted = 0
 for group in ("envelopes", "pushes"):
     for name, texts, body in tests_of(group):
         header = {member: [text.encode() for text in values] for member, values in texts.items()}
@@ -239,11 +167,7 @@ for group in ("envelopes", "pushes"):
         pins = header.get("pin", [])
         providers = b"".join(pin + (b" " + learned[pin] if pin in learned else b"") + b"\n" for pin in pins) or other_provider
         if group == "envelopes":
-            try:
-                body = json.dumps({"aps": {"mutable-content": 1}, "ENCRYPTED_DATA": body.decode()}).encode()
-            except UnicodeDecodeError:
-                left_out += 1
-                continue
+            body = json.dumps({"aps": {"mutable-content": 1}, "ENCRYPTED_DATA": body.decode()}).encode()
         devices = b"\n".join(header.get("device", [])) or other_secret
         at = int(header["time"][0])
         try:
@@ -265,7 +189,7 @@ for group in ("envelopes", "pushes"):
             assert (opened.learned or learned.get(opened.provider)) == after.get(opened.provider), name
         counted += 1
 assert counted > 350, counted
-print(f"library: the test kit: {counted} tests, {left_out} left out")
+print(f"library: the test kit: {counted} tests")
 
 # --- Random bytes -------------------------------------------------------------------------------------------------------------------
 
@@ -276,43 +200,30 @@ results = {}
 
 
 def spoilt(text):
-    """Different input: random bytes, or the text with some bytes changed, removed, doubled or inserted."""
-    kind = generator.randrange(5)
-    if kind == 0:
-        return generator.randbytes(generator.choice([0, 1, 31, 62, 63, 70, 200, 4000, 70_000]))
-    text = bytearray(text)
+    """Random bytes, or the text with some bytes changed, removed, doubled or inserted."""
     at = generator.randrange(len(text))
-    if kind == 1:
-        text[at] ^= 1 << generator.randrange(8)
-    elif kind == 2:
-        del text[at:]
-    elif kind == 3:
-        text[at:at] = text[:at] + b"\n" + text[at:]
-    else:
-        text[at:at] = generator.randbytes(generator.randrange(1, 9))
-    return bytes(text)
+    return generator.choice([
+        generator.randbytes(generator.choice([0, 1, 31, 62, 63, 70, 200, 4000, 70_000])),
+        text[:at] + bytes([text[at] ^ 1 << generator.randrange(8)]) + text[at + 1:], text[:at], text[:at] + b"\n" + text,
+        text[:at] + generator.randbytes(generator.randrange(1, 9)) + text[at:]])
 
 
-def tally(function, call):
+def tried(function, *arguments):
+    """A call with one of its arguments spoilt; what it returns must be one of the results."""
+    which, given = generator.randrange(4), list(arguments)
+    given[which] = spoilt(given[which])
     try:
-        call()
-        result = DONE
+        made, result = function(*given, now), DONE
     except Refused as refusal:
-        result = refusal.result
+        made, result = None, refusal.result
     assert result in (DONE, MISUSE, REFUSED), result
-    results[function, result] = results.get((function, result), 0) + 1
-    return result
+    results[function.__name__, result] = results.get((function.__name__, result), 0) + 1
+    return made
 
 
 for _ in range(count // 2):
-    arguments = [PAYLOAD, DEVICE, SIGNING, TOPIC]
-    which = generator.randrange(4)
-    arguments[which] = spoilt(arguments[which])
-    tally("seal", lambda: seal(*arguments, now))
-    arguments = [push, SECRET, PROVIDER, TOPIC]
-    which = generator.randrange(4)
-    arguments[which] = spoilt(arguments[which])
-    if tally("open", lambda: open_push(*arguments, now)) == DONE:
-        assert open_push(*arguments, now)[1] == PAYLOAD, arguments
-assert results["seal", REFUSED] and results["seal", MISUSE] and results["open", REFUSED] and results["open", MISUSE]
+    tried(seal, PAYLOAD, DEVICE, SIGNING, TOPIC)
+    opened = tried(open_push, push, SECRET, PROVIDER, TOPIC)
+    assert opened is None or opened[1] == PAYLOAD, opened
+assert all(results[name, result] for name in ("seal", "open_push") for result in (MISUSE, REFUSED))
 print("library: random:", ", ".join(f"{name} {result}: {number}" for (name, result), number in sorted(results.items())))
