@@ -10,14 +10,6 @@ import clients  # noqa: E402
 COUNT = 1000
 
 
-def answered(self, headers):
-    """nghttpd repeats no `apns-id`, by which aioapns finds the request: the oldest is as good."""
-    super(clients.Local, self).on_response_received({**headers, b"apns-id": next(iter(self.requests), "").encode()})
-
-
-clients.Local.on_response_received = answered
-
-
 async def main(name, port):
     with open("lines") as file:
         lines = [json.loads(line) for line in itertools.islice(file, COUNT)]

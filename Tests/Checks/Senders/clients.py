@@ -1,6 +1,6 @@
 """The senders: real clients of Apple's push service, which send the output of `seal --emit request`, converted as in
 Docs/Senders.md."""
-import asyncio, dataclasses, json, os, re, ssl, time, uuid
+import asyncio, dataclasses, json, os, re, ssl, time
 import aioapns, httpx, jwt
 from aioapns.connection import APNsTLSClientProtocol
 
@@ -39,13 +39,13 @@ def read(folder, name):
 
 
 class Local(APNsTLSClientProtocol):
-    """The client's own protocol, with another address. APNs ends an answer with its only frame; hypercorn sends
-    another, empty one, which the client would treat as a reason."""
+    """The client's own protocol, with another address. APNs repeats `apns-id`, by which the client finds the request; local servers
+    answer in the order of the requests."""
     APNS_SERVER = "localhost"
 
-    def on_data_received(self, data, stream):
-        if data:
-            super().on_data_received(data, stream)
+    def on_response_received(self, headers):
+        oldest = next((name for name in self.requests if name not in self.request_statuses), "")
+        super().on_response_received({**headers, b"apns-id": oldest.encode()})
 
 
 class Aioapns:
@@ -82,27 +82,18 @@ class Httpx:
             context.load_cert_chain(os.path.join(folder, certificate + ".pem"))
         self.encode, self.common = encode, {}
         if key:
-            self.common["authorization"] = "bearer " + provider_token(read(folder, key[1]), key[0])
+            claims = {"iss": TEAM, "iat": int(time.time())}
+            self.common["authorization"] = "bearer " + jwt.encode(claims, read(folder, key[1]), algorithm="ES256", headers={"kid": key[0]})
         self.client = httpx.AsyncClient(http1=False, http2=True, verify=context, base_url=f"https://localhost:{port}", timeout=30)
 
-    def headers(self, line):
-        return {**self.common, **request(line)[1], "apns-id": str(uuid.uuid4())}
-
     async def send(self, line):
-        return await self.post(request(line)[0], self.headers(line), self.encode(line))
-
-    async def post(self, path, headers, body, method="POST"):
-        response = await self.client.request(method, path, headers=headers, content=body)
+        path, headers, _ = request(line)
+        response = await self.client.post(path, headers={**self.common, **headers}, content=self.encode(line))
         said = response.json() if response.content else {}
         return Answer(response.status_code, said.get("reason"), said.get("timestamp"))
 
     async def close(self):
         await self.client.aclose()
-
-
-def provider_token(key, key_id, team=TEAM, issued_at=None):
-    claims = {"iss": team, "iat": int(time.time()) if issued_at is None else issued_at}
-    return jwt.encode(claims, key, algorithm="ES256", headers={"kid": key_id})
 
 
 def compact(line):
