@@ -14,7 +14,7 @@ from workers import Workers, moments
 EVENTS, KILLS, LANES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 100)), 10
 QUIET = {"log_level": 0}
 BEGIN = 1_767_225_600_000  # the time of the first event, in milliseconds
-MOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Apns", "serve.py")
+MOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Send", "serve.py")
 FOLDER, PROGRAM, WORKER = sys.argv[1:]
 
 
