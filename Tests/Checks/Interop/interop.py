@@ -1,10 +1,14 @@
+#!/usr/bin/env python3
 """Messages and files that the packages seal and the product opens.
 
     interop.py              everything; COUNT, SEED and LANGUAGES in the environment change what is run
     interop.py run LANGUAGE COUNT SEED  (called by the first form) the messages of one language
     interop.py ask LANGUAGE one driver by hand: questions on standard input, answers on standard output
 """
+import base64
 import concurrent.futures
+import hashlib
+import json
 import os
 import random
 import resource
@@ -13,7 +17,6 @@ import subprocess
 import sys
 import time
 
-import files
 import messages
 import world
 from drivers import BUILT, COMMANDS, ROOT, Driver, Failure, options
@@ -22,6 +25,11 @@ from drivers import BUILT, COMMANDS, ROOT, Driver, Failure, options
 LANGUAGES = ("java", "javascript", "python", "go")
 # The number of messages sealed, and opened, at a time.
 CHUNK = 10_000
+FILE_CHUNK = 65_536
+# The worked example's.
+PROVIDER_SECRET = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
+SIZES = (0, 1, 15, 16, 17, FILE_CHUNK - 1, FILE_CHUNK, FILE_CHUNK + 1, 2 * FILE_CHUNK, 2 * FILE_CHUNK + 1)
+RANDOM_SIZES = 10
 
 
 def failed(language, what, question, found):
@@ -29,7 +37,7 @@ def failed(language, what, question, found):
     path = os.path.join(BUILT, f"failed-{language}.txt")
     with open(path, "w") as file:
         file.write(question + "\n")
-    return Failure(f"{language}: {what}: {' '.join(found)[:500]}; ask again: Tests/Checks/Interop/run.sh ask {language} < {path}")
+    return Failure(f"{language}: {what}: {' '.join(found)[:500]}; ask again: Tests/Checks/Interop/interop.py ask {language} < {path}")
 
 
 class Sending:
@@ -72,6 +80,44 @@ def seal_all(driver, made, sendings):
                 raise failed(driver.language, "pushcrypt opens another message", questions[number], [line])
 
 
+# MARK: Files
+
+
+def seal_files(driver, seed):
+    """The number of files."""
+    some = random.Random(f"files {driver.language} {seed}")
+    sizes = [*SIZES, *(some.randrange(3 * FILE_CHUNK) for _ in range(RANDOM_SIZES))]
+    for size in sizes:
+        check_file(driver, some.randbytes(size))
+    return len(sizes)
+
+
+def check_file(driver, plain):
+    answer = driver.ask([f"sealfile {PROVIDER_SECRET} {plain.hex() or '-'}"])[0]
+    if answer[0] != "sealed":
+        raise Failure(f"{driver.language}: a file of {len(plain)} bytes to seal: {answer}")
+    key, sealed = bytes.fromhex(answer[1]), bytes.fromhex(answer[2])
+    sha256 = hashlib.sha256(sealed).digest()
+    reference = {"size": len(sealed), "type": "public.data", "name": "a", "key": text(key), "sha256": text(sha256)}
+    paths = {part: os.path.join(world.FOLDER, f"{driver.language}-{part}") for part in ("sealed", "reference", "opened")}
+    with open(paths["sealed"], "wb") as file:
+        file.write(sealed)
+    with open(os.open(paths["reference"], os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
+        json.dump(reference, file)
+    world.pushcrypt("attach", "open", paths["sealed"], "--reference", paths["reference"], "-o", paths["opened"])
+    with open(paths["opened"], "rb") as file:
+        if file.read() != plain:
+            raise Failure(f"{driver.language}: pushcrypt opens another file of {len(plain)} bytes than was sealed, key {key.hex()}")
+    os.remove(paths["opened"])
+
+
+def text(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+# MARK: All of it
+
+
 def run_language(language, count, seed):
     start = time.monotonic()
     driver, made = Driver(language), world.World()
@@ -79,7 +125,7 @@ def run_language(language, count, seed):
     for first in range(0, count, CHUNK):
         seal_all(driver, made, [Sending(made, payloads, some) for _ in range(min(CHUNK, count - first))])
         print(f"{language}: {min(first + CHUNK, count)} of {count}", file=sys.stderr, flush=True)
-    sealed_files = files.run(driver, seed)
+    sealed_files = seal_files(driver, seed)
     driver.end()
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     processor = round(sum(used.ru_utime + used.ru_stime for used in usage))

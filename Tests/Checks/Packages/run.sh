@@ -44,4 +44,4 @@ for failed in "$logs"/failed-*; do
     tail -n 40 "$logs/${failed##*-}.log" >&2
 done
 if compgen -G "$logs/failed-*" >/dev/null; then exit 1; fi
-exec Tests/Checks/Interop/run.sh
+exec .build/interop/bin/python -B Tests/Checks/Interop/interop.py
