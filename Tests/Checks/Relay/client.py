@@ -57,12 +57,6 @@ def seal_grant(relay_key, origin, token, environment, topic, bound, kinds=("aler
     return seal_plaintext(relay_key, origin, grant_plaintext(token, environment, topic, bound, kinds, issued, expires))
 
 
-def open_grant(relay_key, origin, grant):
-    data = decode(grant)
-    key = HKDF(hashes.SHA256(), 32, data[5:21], b"pushcrypt/1 grant\0").derive(relay_key)
-    return AESGCM(key).decrypt(bytes(12), data[21:], data[:21] + origin.encode())
-
-
 class PushKey:
     def __init__(self, seed=None):
         self.private = Ed25519PrivateKey.from_private_bytes(seed or os.urandom(32))

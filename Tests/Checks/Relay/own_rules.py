@@ -1,5 +1,5 @@
 """Rules that need the files and the process of this project's relay on Node."""
-import concurrent.futures, json, os, re, socket, struct, subprocess, time
+import concurrent.futures, contextlib, json, os, re, socket, struct, subprocess, time
 
 from client import PushKey, decode, envelope, key_header, seal_grant
 from http2 import HTTP2, PREFACE, beginning, headers_frame
@@ -95,7 +95,8 @@ def a_full_store_refuses_until_there_is_room(place, node):
     # A line fits, and half of the next.
     room = os.path.getsize(store(relay)) + 140
     same(relay.start(["prlimit", f"--fsize={room}:unlimited", "sh", "-c", 'exec "$@" 2>/dev/null', "-"]), True)
-    with relay_of(relay):
+    with contextlib.ExitStack() as stack:
+        stack.callback(relay.stop, kill=True)
         token, key, grant = granted(relay)
         other = relay.client().grant(token, key)
         first = relay.client().grant(token, key)
@@ -115,19 +116,6 @@ def a_full_store_refuses_until_there_is_room(place, node):
         for ended in (grant, first):
             refused(push(relay, key, ended), 410, "grant-revoked")
         accepted(push(relay, key, last))
-
-
-class relay_of:
-    """A relay that runs already."""
-
-    def __init__(self, relay):
-        self.relay = relay
-
-    def __enter__(self):
-        return self.relay
-
-    def __exit__(self, *_):
-        self.relay.stop(kill=True)
 
 
 @rule
