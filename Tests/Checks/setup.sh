@@ -56,25 +56,13 @@ has_cryptography() {
 }
 
 # An older version counts as missing.
-has_node_18() {
-    node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'
-}
-
-has_node_20() {
-    node -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)'
-}
-
-has_nginx() {
-    test -x /usr/sbin/nginx || command -v nginx
+has_node() {
+    node -e "process.exit(process.versions.node.split('.')[0] >= $1 ? 0 : 1)"
 }
 
 has_jdk_17() {
     local version
     version=$(javac -version 2>&1) && version=${version#javac } && [ "${version%%.*}" -ge 17 ] && command -v java
-}
-
-has_python_311() {
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 }
 
 find_missing() {
@@ -116,8 +104,8 @@ add_missing() {
         ;;
     relay)
         add_missing send
-        need nodejs has_node_20
-        need nginx-light has_nginx
+        need nodejs has_node 20
+        need nginx-light env PATH="$PATH:/usr/sbin" sh -c 'command -v nginx'
         need util-linux command -v prlimit
         need python3-venv python3 -c 'import ensurepip'
         ;;
@@ -165,9 +153,9 @@ add_missing() {
         add_missing interop
         ;;
     interop)
-        need python3 has_python_311
+        need python3 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'
         need python3-venv python3 -c 'import ensurepip'
-        need nodejs has_node_18
+        need nodejs has_node 18
         need npm command -v npm
         need node-typescript command -v tsc
         need openjdk-17-jdk-headless has_jdk_17
@@ -215,46 +203,9 @@ wheels() {
     printf '%s\n' "$sum" >"$folder/pinned"
 }
 
-# The command that installs the missing packages on a system without apt.
-command_elsewhere() {
-    local names=" ${missing[*]} "
-    if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
-        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite } names=${names/ libnghttp2-dev / libnghttp2 }
-        names=${names/ libcurl4-openssl-dev / curl } names=${names/ libssl-dev / openssl }
-        names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
-        names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
-        names=${names/ nodejs / node } names=${names/ zbar-tools / zbar }
-        names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / } names=${names/ junit5 / }
-        echo "brew install${names% }"
-    elif command -v dnf >/dev/null; then
-        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
-        names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
-        names=${names/ redis-server / redis } names=${names/ default-jre-headless / java-17-openjdk-headless }
-        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel } names=${names/ golang-go / golang }
-        names=${names/ golang-golang-x-crypto-dev / golang-x-crypto-devel }
-        echo "sudo dnf install${names% }"
-    elif command -v pacman >/dev/null; then
-        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
-        names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
-        names=${names/ redis-server / redis } names=${names/ default-jre-headless / jre-openjdk-headless }
-        names=${names/ openjdk-17-jdk-headless / jdk-openjdk } names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / }
-        echo "sudo pacman -S${names% }"
-    elif command -v zypper >/dev/null; then
-        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
-        names=${names/ zbar-tools / zbar }
-        names=${names/ python3-venv / } names=${names/ redis-server / redis }
-        names=${names/ default-jre-headless / java-17-openjdk-headless }
-        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel } names=${names/ golang-go / go }
-        names=${names/ golang-golang-x-crypto-dev / }
-        echo "sudo zypper install${names% }"
-    else
-        echo "install what Debian calls${names% }"
-    fi
-}
-
 install_missing() {
     local log=.build/setup.log as_root=() server
-    command -v apt-get >/dev/null || fail "missing: ${missing[*]}" "$(command_elsewhere)"
+    command -v apt-get >/dev/null || fail "missing: ${missing[*]}" 'these are names of Debian; other systems have other names for them'
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || fail "missing: ${missing[*]}" "as root: apt-get install ${missing[*]}"
         as_root=(sudo)

@@ -7,9 +7,7 @@
 #                    one
 #   PUSHCRYPT        a built command; otherwise `swift build -c release` makes one
 #   SIMULATOR        the name of a simulator, default "iPhone 17"
-#   DEVELOPMENT_TEAM a team, for the archive and the push; without one the archive is not signed
-#   PUSH_STORE, PUSH_TOKEN, APNS_KEY
-#                    a provider's store, the token of its device `phone`, and the team's .p8 file: sends a real push
+#   DEVELOPMENT_TEAM a team, for the archive; without one it is not signed
 # With `--plan` nothing is run: the steps are printed. On other systems only that is possible.
 set -uo pipefail
 cd "$(dirname "$0")/../../.."
@@ -42,10 +40,7 @@ xcode() { xcodebuild -project "$project" -scheme App -derivedDataPath "$products
 
 step_tools() { sw_vers && xcodebuild -version && swift --version && xcrun simctl list devices available; }
 step_resolve() { swift package resolve && swift package show-dependencies; }
-step_build_package() {
-    [ -n "${PUSHCRYPT:-}" ] || swift build -c release --product pushcrypt || return 1
-    [ -n "${PUSHCRYPT:-}" ] || [ -z "${PUSH_TOKEN:-}" ] || swift build -c release --product pushcrypt-send
-}
+step_build_package() { [ -n "${PUSHCRYPT:-}" ] || swift build -c release --product pushcrypt; }
 command_path() { printf '%s' "${PUSHCRYPT:-$PWD/.build/release/pushcrypt}"; }
 step_scaffold() {
     [ -z "${SCAFFOLD:-}" ] || return 0
@@ -93,17 +88,6 @@ step_install() {
         xcrun simctl launch "$simulator" com.example.app &&
         xcrun simctl spawn "$simulator" pluginkit -m -p com.apple.usernotifications.service
 }
-step_push() {
-    printf '{"to":"phone","token":"%s","payload":{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}}\n' "$PUSH_TOKEN" |
-        "$(command_path)" --store "$PUSH_STORE" seal --batch --emit request |
-        "$(command_path)" send --environment development --key "$APNS_KEY" --team "$DEVELOPMENT_TEAM"
-}
-
 for name in "${steps[@]}"; do step "$name"; done
-if [ -n "${PUSH_TOKEN:-}" ]; then
-    step push
-else
-    printf '%-16s %s\n' push 'not run: no PUSH_TOKEN' | tee -a "$report/report.txt"
-fi
 [ $failed -eq 0 ] || echo "apple-run: some steps failed; send the folder $report" >&2
 exit $failed

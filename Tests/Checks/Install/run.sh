@@ -56,18 +56,10 @@ else
 fi
 bash --norc -c "source '$prefix/share/bash-completion/completions/pushcrypt' && complete -p pushcrypt" >/dev/null ||
     fail 'bash does not complete the command'
-if command -v zsh >/dev/null; then
-    found=$(zsh -f -c "fpath=('$prefix/share/zsh/site-functions' \$fpath); autoload -Uz compinit; compinit -D -u; print \$_comps[pushcrypt]")
-    [ "$found" = _pushcrypt ] || fail 'zsh does not complete the command'
-else
-    echo 'SKIPPED: install: there is no zsh that could complete'
-fi
-if command -v fish >/dev/null; then
-    found=$(HOME=$folder XDG_DATA_DIRS=$prefix/share fish -c 'complete -C "pushcrypt doct"' 2>&1)
-    [[ $found == doctor* ]] || fail "fish does not complete the command: $found"
-else
-    echo 'SKIPPED: install: there is no fish that could complete'
-fi
+found=$(zsh -f -c "fpath=('$prefix/share/zsh/site-functions' \$fpath); autoload -Uz compinit; compinit -D -u; print \$_comps[pushcrypt]")
+[ "$found" = _pushcrypt ] || fail 'zsh does not complete the command'
+found=$(HOME=$folder XDG_DATA_DIRS=$prefix/share fish -c 'complete -C "pushcrypt doct"' 2>&1)
+[[ $found == doctor* ]] || fail "fish does not complete the command: $found"
 
 run uninstall || fail "$(cat "$folder/log")"
 [ "$(files)" = "644 opt/push/bin/other" ] || fail "uninstall leaves $(files)"

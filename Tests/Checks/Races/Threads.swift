@@ -1,81 +1,30 @@
-// The Darwin branches were typechecked on Linux and not run.
-
+import Foundation
 import PushcryptKeyStore
 import PushcryptReceiver
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
-/// Starts a thread that runs until the process ends.
-func start(_ body: @escaping @Sendable () -> Void) {
-    final class Work {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
-    #if canImport(Darwin)
-        var thread: pthread_t?
-    #else
-        var thread = pthread_t()
-    #endif
-    let code = unsafe pthread_create(
-        &thread, nil,
-        { work in
-            guard let work = unsafe work as UnsafeMutableRawPointer? else { return nil }
-            unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
-            return nil
-        }, work)
-    guard code == 0 else { fatalError("no thread: \(code)") }
-    #if canImport(Darwin)
-        if let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #else
-        pthread_detach(thread)
-    #endif
-}
-
 /// Where threads wait for each other.
-@safe
 final class Barrier: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let condition = NSCondition()
     private let threads: Int
-    // Guarded by the mutex.
+    // Guarded by the condition.
     private var waiting = 0
     private var generation = 0
 
-    init(_ threads: Int) {
-        self.threads = threads
-        unsafe mutex.initialize(to: pthread_mutex_t())
-        unsafe condition.initialize(to: pthread_cond_t())
-        unsafe pthread_mutex_init(mutex, nil)
-        unsafe pthread_cond_init(condition, nil)
-    }
+    init(_ threads: Int) { self.threads = threads }
 
     /// Waits until every thread has come.
     func meet() {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
+        condition.lock()
+        defer { condition.unlock() }
         waiting += 1
         guard waiting < threads else {
             waiting = 0
             generation += 1
-            unsafe pthread_cond_broadcast(condition)
+            condition.broadcast()
             return
         }
         let mine = generation
-        while generation == mine { unsafe pthread_cond_wait(condition, mutex) }
-    }
-
-    deinit {
-        unsafe pthread_cond_destroy(condition)
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe condition.deallocate()
-        unsafe mutex.deallocate()
+        while generation == mine { condition.wait() }
     }
 }
 

@@ -1,4 +1,4 @@
-import PushcryptReceiver
+import Foundation
 
 // Fires events from several threads at one delivery session after another, and checks that each has delivered once, what it
 // was given and nothing else. Built with the thread sanitizer, it fails too when two threads meet without a lock.
@@ -15,7 +15,7 @@ let field = Field(threads: threads)
 var failure: String?
 
 for thread in 1..<threads {
-    start {
+    Thread.detachNewThread {
         for round in 0..<rounds { field.play(round, thread, barrier) }
     }
 }

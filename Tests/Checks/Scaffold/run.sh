@@ -5,42 +5,31 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
-# Kept between runs, so that only changes are recompiled.
 work=$root/.build/scaffold
 build=$root/.build/outside
+rm -rf "$work"
 mkdir -p "$work"
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 
-# An unchanged file keeps its time and is not recompiled.
 scaffold() {
     local name=$1
     shift
-    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --output "$fresh/$name" "$@" \
+    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --output "$work/$name" "$@" \
         > /dev/null 2> "$fresh/messages" || { cat "$fresh/messages" >&2; exit 1; }
-    (cd "$fresh/$name" && find . -type f) | while read -r file; do
-        mkdir -p "$(dirname "$work/$name/$file")"
-        cmp -s "$fresh/$name/$file" "$work/$name/$file" || cp "$fresh/$name/$file" "$work/$name/$file"
-    done
-    (cd "$fresh/$name" && find . -type l) | while read -r file; do
-        ln -sfn "$(readlink "$fresh/$name/$file")" "$work/$name/$file"
-    done
-    (cd "$work/$name" && find . -type f -o -type l) | while read -r file; do
-        [ -f "$fresh/$name/$file" ] || [ -L "$fresh/$name/$file" ] || rm -f "$work/$name/$file"
-    done
     "$command" lint --ios "$work/$name" --json > "$fresh/findings"
     [ ! -s "$fresh/findings" ] || { cat "$fresh/findings" >&2; exit 1; }
     find "$work/$name" \( -name '*.plist' -o -name '*.entitlements' -o -name '*.xcprivacy' -o -name project.pbxproj \) -exec plutil -lint -s {} +
     swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/$name"
 }
 
-[ -s "$work/provider.pub" ] || "$command" key new provider --output "$fresh/provider.key" > "$work/provider.pub"
+provider=$("$command" key new provider --output "$fresh/provider.key")
 scaffold plain
 scaffold full --communication --time-sensitive --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
-    --provider "$(cat "$work/provider.pub")"
+    --provider "$provider"
 
 export SWIFT_BACKTRACE=enable=no
-# One after another in one folder, that of document-examples.sh, so that the library is compiled once.
+# One after another in one folder, that of Tests/Checks/Examples, so that the library is compiled once.
 swift build --quiet --package-path "$work/plain/Linux" --scratch-path "$build"
 swift test --quiet --package-path "$work/full/Linux" --scratch-path "$build" > "$fresh/log" 2>&1 ||
     { cat "$fresh/log" >&2; exit 1; }
