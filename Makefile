@@ -26,7 +26,7 @@ REPLAN = $(shell test "$$(cat .build/sodium-prefix 2>/dev/null)" = '$(SODIUM)' |
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 RELEASE = swift build -c release $(STATIC) $(RPATH) $(REPLAN) $(QUIET)
 
-.PHONY: help setup build install uninstall demo test check nightly fuzz bench lint docs packages record clean archives bench-program tests
+.PHONY: help setup build install uninstall demo test check nightly fuzz bench lint docs packages record clean archives tests
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -91,7 +91,7 @@ ifeq ($(PART),send)
 	@Tests/Checks/Bench/send.py $(PROGRAM)
 else
 	@Tests/Checks/setup.sh bench
-	@Tests/Checks/Bench/run.sh $(STATIC)
+	@Tests/Checks/Bench/bench.py $(STATIC)
 endif
 
 lint: setup ## the format, generated sources, the order of the folders, and that shared sources run on iOS 15
@@ -117,13 +117,11 @@ archives:
 	@archive=$$(clang -print-file-name=libstdc++.a 2>/dev/null); test ! -f "$$archive" || ln -sf "$$archive" $(ARCHIVES)
 
 # What parts of checks need.
-bench-program: build
-	$(RELEASE) --product PushcryptBench
 tests: setup
 	@Tests/Checks/setup.sh test
 	@set -ex; for product in pushcrypt pushcrypt-send pushcryptPackageTests; do swift build --product $$product $(QUIET); done
 
-record: ## write again what is recorded or generated: API listing, instruction counts, vectors, sources of packages; PART=api|instructions|languages|vectors
+record: ## write again what is recorded or generated: API listing, vectors, sources of packages; PART=api|languages|vectors
 	@Tests/Checks/record.sh $(PART)
 
 clean: ## remove all build output

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Writes again what is recorded from the sources, which `make test` and `make check` compare.
-# Usage: record.sh [api|instructions|languages|vectors]...     all of them without arguments
+# Usage: record.sh [api|languages|vectors]...     all of them without arguments
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-[ $# -gt 0 ] || set -- languages vectors api instructions
+[ $# -gt 0 ] || set -- languages vectors api
 for what; do
     case $what in
     api)
@@ -11,18 +11,13 @@ for what; do
         Tests/Checks/API/documentation.py check .build/debug/Modules
         Tests/Checks/API/api.py record .build/documentation/symbols
         ;;
-    instructions)
-        Tests/Checks/setup.sh test
-        make --no-print-directory bench-program
-        Tests/Checks/Bench/instructions.py record
-        ;;
     languages) Sources/Languages/generate.py ;;
     vectors)
         Tests/Checks/setup.sh interop
         .build/interop/bin/python -B Tests/Data/Vectors/generate.py
         ;;
     *)
-        echo "record: error: nothing is called $what: api, instructions, languages, vectors" >&2
+        echo "record: error: nothing is called $what: api, languages, vectors" >&2
         exit 64
         ;;
     esac

@@ -38,7 +38,7 @@ done
 for need in $(for part in "${parts[@]}"; do column "$part" 3; done | tr ',' '\n' | awk '!seen[$0]++'); do
     case $need in
     -) ;;
-    build | tests | bench-program) make --no-print-directory "$need" ;;
+    build | tests) make --no-print-directory "$need" ;;
     library) make --no-print-directory build LIBRARY=1 ;;
     *) Tests/Checks/setup.sh "$need" ;;
     esac

@@ -2,14 +2,14 @@
 # Checks that requirements are installed, and installs missing ones with apt. If nothing is missing, it only runs pkg-config, uses no
 # network and prints nothing.
 # Usage: setup.sh [WHAT]...     without WHAT, what every target needs: libsodium, SQLite, Swift; else, besides:
-#     test          what `make test` needs: what `send` needs, the shells that are completed for, a checker of manual pages, valgrind, QR codes
+#     test          what `make test` needs: what `send` needs, the shells that are completed for, a checker of manual pages, QR codes
 #     send          pushcrypt-send: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt for its tests
 #     library       the C library: Swift 6.3
 #     interop       packages of other languages: Node 18, TypeScript, JDK 17, JUnit 5, Go, and Python 3.11 with an environment in
 #                   .build/interop and wheels in .build/wheels
 #     relay         a publisher's relay: Node 20, a newer Node from PyPI, nginx
 #     packages      Debian packages; dist: everything that a release uploads
-#     bench         age, hyperfine, h2load and nghttpd
+#     bench         age, h2load and nghttpd
 #     faults scale senders operations key-services xcode     parts of `make nightly`: see parts.txt
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -96,7 +96,6 @@ add_missing() {
         need zsh command -v zsh
         need fish command -v fish
         need mandoc command -v mandoc
-        need valgrind command -v valgrind
         need faketime command -v faketime
         # The provider key on paper, and its scan.
         need qrencode command -v qrencode
@@ -111,7 +110,6 @@ add_missing() {
         ;;
     bench)
         need age command -v age
-        need hyperfine command -v hyperfine
         need time test -x /usr/bin/time
         need nghttp2-client command -v h2load
         need nghttp2-server command -v nghttpd

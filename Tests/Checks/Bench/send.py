@@ -3,21 +3,19 @@
 
 Usage: send.py PUSHCRYPT      pushcrypt-send lies beside it
 
-Each client has one core, and the server the other. What is compared on loopback takes turns, three times, and the medians count. CPU
-time is the client's own. Far away is behind a proxy that delays, and the server has the windows that Apple has.
+Each client has one core, and the server the other. They take turns, three times, and the medians count. CPU time is the client's own. Far
+away, and among refusals, virtual time measures: Tests/SendTests/GoodputTests.swift.
 """
-import asyncio, itertools, json, os, socket, statistics, subprocess, sys, tempfile, threading, time
+import json, os, socket, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../Send")
-from serve import KEY, TEAM, make_credentials, serve as apns  # noqa: E402
+from serve import KEY, TEAM, make_credentials  # noqa: E402
 
 PROGRAM, SENDERS = os.path.abspath(sys.argv[1]), f"{HERE}/../../../.build/senders/bin/python"
 TOKEN, TOPIC = "1f" * 32, "com.example.app"
 PAYLOAD = {"aps": {"alert": {"title": "Table for two", "body": "See you at 8 on the terrace. " * 87}, "sound": "default"}}
 COUNT = 20_000
-ROUND_TRIP, A_CONNECTION = 0.05, 2_000  # seconds; messages
-SHARES, WARM_UP, SECONDS = (0.1, 0.25, 0.5), 2, 10  # refused; before the seconds that count
 SEAL = [PROGRAM, "--store", "provider", "seal", "--batch", "--emit", "request", "--topic", TOPIC, "--jobs", "1"]
 LOGIN = ["--key", f"AuthKey_{KEY}.p8", "--team", TEAM, "--provider-token-file", "token", "--ca-file", "authority.pem"]
 WIDE = ["-w", "20", "-W", "24"]  # nghttpd's windows, as powers of two
@@ -87,24 +85,6 @@ class Server:
         self.program.wait()
 
 
-def delayed(port):
-    """Returns the port of a proxy that keeps what comes for half of a round trip, however much it is."""
-    loop = asyncio.new_event_loop()
-
-    async def pump(reader, writer):
-        while data := await reader.read(1 << 18):
-            loop.call_later(ROUND_TRIP / 2, writer.write, data)
-        loop.call_later(ROUND_TRIP / 2, writer.close)
-
-    async def accept(reader, writer):
-        ahead, back = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
-        await asyncio.gather(pump(reader, back), pump(ahead, writer), return_exceptions=True)
-
-    server = loop.run_until_complete(asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 20))
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    return server.sockets[0].getsockname()[1]
-
-
 def h2load(port, count, connections):
     headers = [f"apns-topic: {TOPIC}", "apns-push-type: alert", "apns-priority: 10", f"apns-expiration: {int(time.time()) + 86400}",
                "apns-collapse-id: " + "x" * 43, "authorization: bearer " + "x" * 200]
@@ -165,46 +145,6 @@ def other(name, port):
     return {name: measure}
 
 
-def distant():
-    with Server(100) as near:
-        port = delayed(near)
-        for connections in (1, 4, 10):
-            count = A_CONNECTION * connections
-            with open("lines") as file, open("some", "w") as some:
-                some.writelines(itertools.islice(file, count))
-            seconds = turns({
-                f"h2load, {connections} far": lambda: h2load(port, count, connections),
-                f"send, {connections} far": lambda: run([*send(port, connections), "some"], core=0),
-            }, count, rounds=1)
-            of_h2load, own = seconds.values()
-            figure(f"send / h2load, 50 ms, {connections} connection{'s' * (connections > 1)}", of_h2load / own, least=0.85)
-
-
-def accepted(share):
-    """Messages a second that are accepted when a random share of requests is refused; each has a device of its own."""
-    with open("lines") as file:
-        lines = list(itertools.islice(file, 1000))
-    with apns(".", [TOPIC], faults=[f"503@{share * 100}%"]) as mock:
-        mock.taken = []  # and not in a file
-        program = subprocess.Popen(["taskset", "-c", "0", *send(mock.port, 4)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, text=True)
-        start, number = time.time() + WARM_UP, 0
-        while time.time() < start + SECONDS:
-            number += 1
-            program.stdin.write(lines[number % len(lines)].replace(TOKEN, f"{number:064x}"))
-        program.kill()
-        program.wait()
-        speed = sum(start <= request.arrived < start + SECONDS for request in mock.taken) / SECONDS
-        print(f"p = {share:<24}{speed:9.0f} messages/s accepted", flush=True)
-    return speed
-
-
-def goodput():
-    full = accepted(0)
-    for share in SHARES:
-        figure(f"accepted at p = {share} / at p = 0", accepted(share) / full, least=0.5 * (1 - share))
-
-
 missed = False
 
 
@@ -221,8 +161,6 @@ def main():
         os.chdir(folder)
         prepare()
         loopback()
-        distant()
-        goodput()
     sys.exit(missed)
 
 

@@ -38,9 +38,6 @@ final class BareCaller {
         unsafe bare_open(&keys, text, text.count, &payload)
     }
 
-    /// Makes the calls of one kind that a seal makes.
-    func make(_ part: bare_part_kind) { _ = unsafe bare_part(&keys, part) }
-
     /// The first characters of what was sealed last.
     func sealed(_ count: Int) -> [UInt8] { text[0..<count].map { UInt8(bitPattern: $0) } }
 

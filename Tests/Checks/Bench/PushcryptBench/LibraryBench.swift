@@ -2,9 +2,6 @@ import Pushcrypt
 
 /// One seal and one open of the library against the libsodium calls they are made of.
 struct LibraryBench {
-    /// The limit of the library's cost, against the bare calls.
-    private static func limit(_ suite: CipherSuite) -> Double { suite == .x25519 ? 1.02 : 1.03 }
-
     /// A chat message of 200 bytes.
     static let payload = Array(
         #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}"#
@@ -72,21 +69,6 @@ struct LibraryBench {
         return numbers.map { "\($0)" }.joined(separator: " ")
     }
 
-    /// Seals so many messages; with the work of a thirtieth of a message more each where that is planted.
-    func seal(_ count: Int, isSlower: Bool) throws {
-        try check()
-        for number in 0..<count {
-            _ = try sealer.seal(Self.payload, to: device, at: Self.time)
-            if isSlower, number.isMultiple(of: 30) { _ = try sealer.seal(Self.payload, to: device, at: Self.time) }
-        }
-    }
-
-    /// Opens a message so many times.
-    func open(_ count: Int) throws {
-        try check()
-        for _ in 0..<count { _ = try opener.open(push, at: Self.time) }
-    }
-
     /// The seconds that so many bare seals take.
     ///
     /// Those of suite 2 are to 256 devices in turn, since a batch has many: which bytes of a device's matrix are rejected is
@@ -102,28 +84,5 @@ struct LibraryBench {
             _ = bare.seal(Self.payload, toOther: number, at: Self.time)
             number += 1
         } * Double(count) / 1e9
-    }
-
-    /// Prints the medians of the lines of several processes.
-    ///
-    /// Where a process has its memory moves a ratio by a hundredth, now and then by three: one tells too little.
-    static func printRows(_ lines: [String]) throws(BenchFailure) {
-        let samples = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
-        guard !samples.isEmpty, samples.allSatisfy({ $0.count == 6 * CipherSuite.supported.count }) else {
-            throw BenchFailure(what: "a sample is not six numbers for each suite")
-        }
-        Table.printHeader()
-        for (index, suite) in CipherSuite.supported.enumerated() {
-            let name = suite == .x25519 ? "" : ", suite 2"
-            for (what, first) in [("seal, 200 bytes", 6 * index), ("open, 200 bytes", 6 * index + 3)] {
-                let column = { (index: Int) in median(samples.map { $0[first + index] }) }
-                Table.printRatio(
-                    what + name, column(0) / 1000, against: column(1) / 1000, "libsodium", ratio: column(2),
-                    limit: limit(suite), unit: "µs")
-            }
-        }
-        if CipherSuite.supported.count == 1 {
-            print("SKIPPED: suite 2 needs libsodium 1.0.22: make bench SODIUM=.build/sodium")
-        }
     }
 }

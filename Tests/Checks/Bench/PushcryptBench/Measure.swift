@@ -57,25 +57,3 @@ func now() -> UInt64 {
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
 func best(_ times: [Double]) -> Double { times.min() ?? .infinity }
-
-/// The most memory that this process had resident, in kilobytes; its own, not that of the process that started it.
-func peakKilobytes() throws(BenchFailure) -> Int {
-    guard let file = unsafe fopen("/proc/self/status", "r") else { throw BenchFailure(what: "there is no /proc") }
-    defer { unsafe fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    while unsafe fgets(&line, CInt(line.count), file) != nil {
-        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        if text.hasPrefix("VmHWM:"), let kilobytes = text.split(separator: " ").dropLast().last.flatMap({ Int($0) }) {
-            return kilobytes
-        }
-    }
-    throw BenchFailure(what: "/proc/self/status does not say how much memory there was")
-}
-
-/// The size of a file, zero if there is none.
-func megabytes(of path: String) throws(BenchFailure) -> Double {
-    guard let file = unsafe fopen(path, "r") else { return 0 }
-    defer { unsafe fclose(file) }
-    guard unsafe fseek(file, 0, SEEK_END) == 0 else { throw BenchFailure(what: "the size of a file is not known") }
-    return unsafe Double(ftell(file)) / 1e6
-}

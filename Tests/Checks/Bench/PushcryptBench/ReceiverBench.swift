@@ -25,25 +25,15 @@ struct ReceiverBench {
         sealer = Sealer(provider: provider, topic: topic)
     }
 
-    /// Hands a push over as the system does, and waits for its delivery.
-    private func deliver(_ text: String, requestID: String) throws {
+    private func open(_ text: String, requestID: String) throws {
         let push = IncomingPush(encryptedData: .text(text), clear: NotificationContent())
-        var shown: Delivery.Outcome?
-        let session = DeliverySession<NotificationContent>(
-            clock: StoppedClock(),
-            steps: DeliverySteps(
-                open: {}, fallback: { Delivery(fallback: $0, for: push).content }, deliver: { shown = $1 }))
-        session.receive()
-        let delivery = receiver.receive(push, requestID: requestID, at: Self.time) { !session.isOver }.delivery
-        session.handle(.init(delivery, content: delivery.content))
-        guard shown == .opened else { throw BenchFailure(what: "self-check: a push ended as \(shown as Any)") }
+        let outcome = receiver.receive(push, requestID: requestID, at: Self.time) { true }.delivery.outcome
+        guard outcome == .opened else { throw BenchFailure(what: "self-check: a push ended as \(outcome)") }
     }
 
     private func seal(_ payload: some Sequence<UInt8>) throws -> String {
         try sealer.seal(payload, to: device, at: Self.time).envelope.text
     }
-
-    // MARK: Memory
 
     /// The largest payload: it fills the largest bucket of a push that is shown.
     private static func largePayload(_ suite: CipherSuite) -> [UInt8] {
@@ -53,28 +43,11 @@ struct ReceiverBench {
         return Array((start + String(repeating: "x", count: count) + end).utf8)
     }
 
-    /// Opens the largest push; gives the most memory that the process had.
-    func memoryOfOneOpen() throws -> Int {
-        try deliver(try seal(Self.largePayload(device.suite)), requestID: "1")
-        return try peakKilobytes()
-    }
+    func openLargest() throws { try open(try seal(Self.largePayload(device.suite)), requestID: "1") }
 
-    /// Opens a million pushes, a thousand messages each of which comes a thousand times; gives the peak after the first
-    /// ten thousand, and after all.
-    func memoryOfAMillionOpens() throws -> (early: Int, late: Int) {
+    /// Opens a thousand messages, each of which comes so many times.
+    func openMany(_ rounds: Int) throws {
         let texts = try (0..<1000).map { _ in try seal(LibraryBench.payload) }
-        var early = 0
-        for round in 0..<1000 {
-            if round == 10 { early = try peakKilobytes() }
-            for text in texts { try deliver(text, requestID: "\(round)") }
-        }
-        return (early, try peakKilobytes())
+        for round in 0..<rounds { for text in texts { try open(text, requestID: "\(round)") } }
     }
-}
-
-/// A clock on which no deadline ever passes.
-private struct StoppedClock: DeliveryClock, ScheduledCall {
-    func schedule(afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void) -> any ScheduledCall { self }
-
-    func cancel() {}
 }

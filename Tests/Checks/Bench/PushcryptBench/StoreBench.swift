@@ -11,22 +11,8 @@ struct StoreBench {
     private static let asked = 5_000
     /// The devices that a worker of `seal --batch` looks up in one snapshot.
     private static let chunk = 256
-    /// What an import and a lookup may take, as shares of a seal, so that a slow day of the machine does not decide: 50,000
-    /// devices a second and 10 µs where a seal takes 90 µs.
-    private struct Limits {
-        var importShare = 20 / 90.0
-        var chunkShare = 10 / 90.0
-        var shareOfSeal = 0.125
-        /// What a million devices may take on the disk, in MB.
-        var size = 400.0
-    }
-
-    /// A key of suite 2 has its own page, because SQLite keeps a quarter of a page of a row without a rowid in the tree.
-    private static let suite2 = Limits(importShare: 0.65, chunkShare: 0.5, shareOfSeal: 0.5, size: 5500)
     private static let time = Timestamp(milliseconds: 1_790_000_000_000)
 
-    private let suite: CipherSuite
-    private let size: Double
     private let store: SQLiteKeyStore
     private let sealer: Sealer
     private let ids: [String]
@@ -34,7 +20,6 @@ struct StoreBench {
 
     /// Makes the store, with ids and keys in no order, as real ones are.
     init(at directory: String, _ suite: CipherSuite = .x25519) throws {
-        self.suite = suite
         store = try SQLiteKeyStore.create(in: directory, at: Self.time)
         sealer = Sealer(provider: ProviderKey(), topic: try Topic("com.example.app"))
         var ids: [String] = []
@@ -49,7 +34,6 @@ struct StoreBench {
         }
         self.ids = ids.shuffled()
         importSeconds = Double(nanoseconds) / 1e9
-        size = try ["keystore.db", "keystore.db-wal"].map { try megabytes(of: "\(directory)/\($0)") }.reduce(0, +)
     }
 
     /// A device like those of a provider that names them by UUIDs: the same in each run, so that runs can be compared.
@@ -69,7 +53,8 @@ struct StoreBench {
         )
     }
 
-    func printRows() throws {
+    /// Microseconds of an import, of finding one device above a seal, of one found in a chunk, and of a seal.
+    func sample() throws -> String {
         var next = 0
         var device = try find(ids[0])
         let comparison = try Comparison {
@@ -79,24 +64,11 @@ struct StoreBench {
         } against: {
             _ = try sealer.seal(LibraryBench.payload, to: device, at: Self.time)
         }
-        let seal = comparison.yardstick / 1000
         let importOne = importSeconds * 1e6 / Double(Self.devices)
-        let name = suite == .x25519 ? "" : ", suite 2"
-        let limits = suite == .x25519 ? Limits() : Self.suite2
-        Table.printRatio(
-            "import, each of 1,000,000" + (name.isEmpty ? " devices" : name), importOne, against: seal, "a seal",
-            ratio: importOne / seal,
-            limit: limits.importShare, unit: "µs")
-        Table.printRatio(
-            "one of them found, above a seal" + name, comparison.difference / 1000, against: seal, "a seal",
-            ratio: comparison.difference / comparison.yardstick, limit: limits.shareOfSeal, unit: "µs")
         let chunks = stride(from: 0, through: ids.count - Self.chunk, by: Self.chunk).map { ids[$0..<$0 + Self.chunk] }
         let times = try chunks.map { chunk in try nanoseconds(1) { try findAll(chunk) } }
-        let one = median(times) / 1000 / Double(Self.chunk)
-        Table.printRatio(
-            "one of \(Self.chunk) found at once" + name, one, against: seal, "a seal", ratio: one / seal,
-            limit: limits.chunkShare, unit: "µs")
-        Table.printAmount("their store" + name, size, atMost: limits.size, unit: "MB")
+        let atOnce = median(times) / 1000 / Double(Self.chunk)
+        return "\(importOne) \(comparison.difference / 1000) \(atOnce) \(comparison.yardstick / 1000)"
     }
 
     private func findAll(_ ids: ArraySlice<String>) throws {
@@ -114,18 +86,6 @@ struct StoreBench {
         var bytes = ContiguousArray<UInt8>()
         for _ in 0..<2 { bytes.append(bigEndian: random.next()) }
         return bytes.hex
-    }
-
-    /// Finds so many devices of a store that this bench has made, one at a time; at most `asked`.
-    static func find(_ count: Int, at directory: String) throws {
-        let store = try SQLiteKeyStore.open(in: directory)
-        // Always as many ids, so that they cost the same whatever the count. A prime, so that one is far from the next.
-        let ids = (0..<asked).map { id(of: $0 * 7919 % devices) }
-        for id in ids.prefix(count) {
-            guard try store.device(id: id) != nil else {
-                throw BenchFailure(what: "self-check: a device is not found")
-            }
-        }
     }
 
     private func find(_ id: String) throws -> DevicePublicKey {

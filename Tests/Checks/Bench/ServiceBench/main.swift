@@ -7,7 +7,7 @@ import PushcryptReceiver
 import PushcryptService
 import UserNotifications
 
-// Started by run.sh with an empty directory: measures deliveries as an extension makes them, from the call of the system to
+// Started by bench.py with an empty directory: measures deliveries as an extension makes them, from the call of the system to
 // that of the content handler, replay guard and journal included, beside the libsodium calls that opening is made of. Prints the
 // median of both in microseconds. What the system itself does is not in it: on Linux, stand-ins take Apple's place.
 

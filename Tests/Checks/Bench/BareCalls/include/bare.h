@@ -27,12 +27,4 @@ size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t len
 /// Opens the text of an envelope; writes the payload and gives its length, or 0.
 size_t bare_open(const bare_keys *keys, const char *text, size_t length, unsigned char *payload);
 
-/// The kinds of call that a seal is made of.
-typedef enum {
-    BARE_BASE, BARE_EXCHANGE, BARE_SIGNATURE, BARE_HMACS, BARE_HASHES, BARE_CIPHER, BARE_RANDOM, BARE_TEXT
-} bare_part_kind;
-
-/// Makes all calls of one kind that a seal of 200 bytes makes; gives 0.
-int bare_part(const bare_keys *keys, bare_part_kind kind);
-
 #endif
