@@ -327,7 +327,6 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver", "Seed"], path: "Tests/Checks/Races",
-            exclude: ["run.sh"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: sodium, path: "Tests/Checks/Bench/BareCalls",

@@ -81,7 +81,25 @@ printf 'directories.tokendir = %s\nobjectstore.backend = file\nlog.level = ERROR
 export SOFTHSM2_CONF=$work/softhsm2.conf
 softhsm2-util --init-token --free --label push --so-pin 12345678 --pin 87654321 >log || fail 'no token'
 (umask 077 && echo 87654321 >pin && echo 00000000 >wrong-pin)
-/usr/bin/python3 "$here/make_key.py" "$module" 87654321 provider
+# An Ed25519 key that cannot leave the token.
+/usr/bin/python3 - "$module" 87654321 provider <<'END'
+import sys
+
+import PyKCS11 as api
+
+library = api.PyKCS11Lib()
+library.load(sys.argv[1])
+session = library.openSession(library.getSlotList(tokenPresent=True)[0], api.CKF_SERIAL_SESSION | api.CKF_RW_SESSION)
+session.login(sys.argv[2])
+both = [(api.CKA_TOKEN, True), (api.CKA_LABEL, sys.argv[3]), (api.CKA_KEY_TYPE, api.CKK_EC_EDWARDS)]
+# The curve, as RFC 8410's name.
+curve = bytes([0x13, 12]) + b"edwards25519"
+public = [*both, (api.CKA_CLASS, api.CKO_PUBLIC_KEY), (api.CKA_VERIFY, True), (api.CKA_EC_PARAMS, curve)]
+secret = [*both, (api.CKA_CLASS, api.CKO_PRIVATE_KEY), (api.CKA_SIGN, True), (api.CKA_PRIVATE, True), (api.CKA_SENSITIVE, True),
+          (api.CKA_EXTRACTABLE, False)]
+_, key = session.generateKeyPair(public, secret, mecha=api.Mechanism(api.CKM_EC_EDWARDS_KEY_PAIR_GEN, None))
+assert session.getAttributeValue(key, [api.CKA_NEVER_EXTRACTABLE]) == [True]
+END
 token() { settings "$1" "{\"service\":\"pkcs11\",\"module\":\"$module\",\"token\":\"$2\",\"key\":\"$3\",\"pin_file\":\"$4\"}"; }
 token pkcs11 push provider pin
 live pkcs11

@@ -8,8 +8,7 @@ Then a worker sends what was sealed from one topic to a local APNs that misbehav
 """
 import collections, json, os, random, subprocess, sys, threading
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
-from scene import BROKEN, TO_USER, Failure, Phones, Provider, count, event, expect, main, wait
-from workers import Workers, moments
+from scene import BROKEN, TO_USER, Failure, Phones, Provider, Workers, count, event, expect, main, moments, wait
 
 EVENTS, KILLS, LANES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 100)), 10
 QUIET = {"log_level": 0}

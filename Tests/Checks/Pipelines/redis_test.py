@@ -1,8 +1,7 @@
 """Workers process a Redis stream of events and are killed; every phone shows every message once."""
 import json, os, random, subprocess, sys, threading, time
 import redis
-from scene import BROKEN, TO_USER, Phones, Provider, count, expect, event, main, wait
-from workers import Workers, moments
+from scene import BROKEN, TO_USER, Phones, Provider, Workers, count, event, expect, main, moments, wait
 
 EVENTS, KILLS = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 50))
 FOLDER, PROGRAM, WORKER = sys.argv[1:]

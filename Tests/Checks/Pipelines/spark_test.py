@@ -1,8 +1,7 @@
 """A Spark job processes a folder of events, and some of its sealers are killed; every phone shows every message once.
 """
 import glob, json, os, random, signal, subprocess, sys, threading, time
-from scene import APP, BROKEN, Phones, Provider, count, event, expect, main
-from workers import kill
+from scene import APP, BROKEN, Phones, Provider, count, event, expect, kill, main
 
 EVENTS, KILLS, FILES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 5)), 20
 FOLDER, PROGRAM, JOB = sys.argv[1:]

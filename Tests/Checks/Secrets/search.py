@@ -1,4 +1,4 @@
-"""Searches for secrets where none may be: see README.md. Called by run.sh, as root.
+"""Searches for secrets where none may be: see run.sh, which calls this, as root.
 
     search.py PROGRAM TRANSCRIPTS
 """

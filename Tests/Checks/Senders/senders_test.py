@@ -1,10 +1,17 @@
-"""Sends what `pushcrypt seal` makes through real clients to a local APNs, as Docs/Senders.md says, and opens the bytes that arrived."""
-import asyncio, collections, json, os, subprocess, sys, time
+"""Sends what `pushcrypt seal` makes through real clients to a local APNs, as Docs/Senders.md says, and opens the bytes that arrived.
+
+    senders_test.py PUSHCRYPT      with the Python environment of setup.sh senders
+"""
+import asyncio, collections, json, os, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [f"{HERE}/../Pipelines", f"{HERE}/../Send"]
 from clients import Aioapns, Answer, Httpx, compact, send_all, widest
 from scene import APP, PHONES, Provider, count, expect, main, number_of, phone_of, token
 from serve import KEY, serve
 
-FOLDER, PROGRAM = sys.argv[1:]
+WORK, PROGRAM = tempfile.TemporaryDirectory(), os.path.abspath(sys.argv[1])
+FOLDER = WORK.name
 LOGIN = (KEY, f"AuthKey_{KEY}.p8")
 ROUNDS = 120  # messages of each way to send
 # The tokens of the last phones are no longer valid: all but one since just after they registered.

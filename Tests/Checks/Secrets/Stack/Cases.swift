@@ -120,3 +120,10 @@ extension [UInt8] {
         return digits.map { UInt8(truncatingIfNeeded: $0) }
     }
 }
+
+/// What was found, or what could not be tried.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ what: String) { description = what }
+}

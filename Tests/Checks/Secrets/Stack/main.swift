@@ -1,7 +1,7 @@
 import CSodium
 import Glibc
 
-// Looks for secrets on the stack after calls of the library: see ../README.md. Linked as the command is.
+// Looks for secrets on the stack after calls of the library: see ../run.sh. Linked as the command is.
 do {
     guard sodium_init() >= 0 else { throw Failure("libsodium does not start") }
     let stack = try OwnStack(depth: 256 << 10)
