@@ -107,7 +107,7 @@ struct StoreDirectory: Sendable {
     func warnings() throws(KeyStoreError) -> [Finding] {
         guard let directory = try FileFacts(at: path) else { return [] }
         var found: [Finding] = []
-        let fix = "if that is not meant, run: chmod -R go= \(quoted(path))"
+        var fix: String { "if that is not meant, run: chmod -R go= \(quoted(path))" }
         if directory.mode & 0o011 != 0 {
             var open: [String] = []
             for name in SQLiteKeyStore.keptFiles {

@@ -18,8 +18,8 @@ package struct Console: Sendable {
     package var messageFormat = MessageFormat.text
     /// Whether only errors and warnings go to standard error.
     package var isQuiet = false
-    /// The warnings that are given once.
-    private let warned = Monitor<Set<String>>([])
+    /// The warnings that are given once; not a set, whose type would be made at each start.
+    private let warned = Monitor<[String]>([])
 
     package init(
         input: Descriptor, output: Descriptor, messages: Descriptor, terminal: String,
@@ -140,7 +140,11 @@ extension Console {
 
     /// Writes a warning the first time that it is due in this process.
     package func warningOnce(_ text: String) {
-        if warned.change({ $0.insert(text).inserted }) { warning(text) }
+        warned.change { given in
+            guard !given.contains(text) else { return }
+            given.append(text)
+            warning(text)
+        }
     }
 
     /// The warnings so far that are given once.
