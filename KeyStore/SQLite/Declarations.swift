@@ -6,19 +6,15 @@ struct Declarations: Sendable {
 
     /// Reads statements that each end with a semicolon.
     init(_ schemas: StaticString...) {
-        statements = schemas.flatMap { schema in
-            var text = Bytes()
-            text.append(schema)
-            return text.split(separator: UInt8(ascii: ";")).map { Bytes($0.drop { $0 == UInt8(ascii: "\n") }) }
+        statements = schemas.flatMap {
+            Bytes("\($0)".utf8).split(separator: UInt8(ascii: ";")).map { Bytes($0.drop { $0 == UInt8(ascii: "\n") }) }
         }
     }
 }
 
 extension SQLiteConnection {
     /// What other programs may declare: it does nothing unless a statement names it.
-    private static let inert: [Bytes] = ["TABLE", "INDEX", "UNIQUE INDEX", "VIEW", "VIRTUAL TABLE"].map {
-        Bytes("CREATE \($0) ".utf8)
-    }
+    private static let inert = ["TABLE", "INDEX", "UNIQUE INDEX", "VIEW", "VIRTUAL TABLE"]
 
     func declare(_ declarations: Declarations) throws(KeyStoreError) {
         for statement in declarations.statements { try execute(String(decoding: statement, as: UTF8.self)) }
@@ -39,7 +35,7 @@ extension SQLiteConnection {
                 missing.remove(at: index)
                 return nil
             }
-            guard Self.inert.contains(where: { text.starts(with: $0) }) else {
+            guard Self.inert.contains(where: { text.starts(with: "CREATE \($0) ".utf8) }) else {
                 throw KeyStoreError(
                     .corruptStore,
                     "\(name) has a trigger, which would run on every change: drop it, or restore the store from a backup"
