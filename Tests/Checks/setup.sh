@@ -9,7 +9,7 @@
 #                   .build/interop and wheels in .build/wheels
 #     relay         a publisher's relay: Node 20, a newer Node from PyPI, nginx
 #     packages      Debian packages; dist: everything that a release uploads
-#     bench         age, h2load and nghttpd
+#     bench         age, callgrind, h2load and nghttpd
 #     faults scale senders operations key-services xcode     parts of `make nightly`: see parts.txt
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -110,6 +110,7 @@ add_missing() {
         ;;
     bench)
         need age command -v age
+        need valgrind command -v valgrind
         need time test -x /usr/bin/time
         need nghttp2-client command -v h2load
         need nghttp2-server command -v nghttpd

@@ -69,6 +69,23 @@ struct LibraryBench {
         return numbers.map { "\($0)" }.joined(separator: " ")
     }
 
+    static let counted: Set = ["seal", "slower", "open", "bare-seal", "bare-open"]
+
+    /// Does one thing so many times.
+    func run(_ what: String, times: Int) throws {
+        for number in 0..<times {
+            switch what {
+            case "bare-seal": _ = bare.seal(Self.payload, at: Self.time)
+            case "bare-open": _ = bare.open(text)
+            case "open": _ = try opener.open(push, at: Self.time)
+            default:
+                for _ in 0..<(what == "slower" && number.isMultiple(of: 30) ? 2 : 1) {
+                    _ = try sealer.seal(Self.payload, to: device, at: Self.time)
+                }
+            }
+        }
+    }
+
     /// The seconds that so many bare seals take.
     ///
     /// Those of suite 2 are to 256 devices in turn, since a batch has many: which bytes of a device's matrix are rejected is

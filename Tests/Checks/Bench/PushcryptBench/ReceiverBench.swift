@@ -18,10 +18,13 @@ struct ReceiverBench {
         let provider = try ProviderKey(seed: ContiguousArray(seed).span)
         let key = try DeviceKey(scalar: ContiguousArray(scalar).span, suite)
         let store = try SQLiteKeyStore.create(in: directory, at: Self.time)
-        device = try store.importDeviceKey(key, named: "phone", topic: topic, at: Self.time).publicKey
-        try store.pinProvider(provider.publicKey, for: "phone", at: Self.time)
+        device = key.publicKey
+        try store.change { (state) throws(KeyStoreError) in
+            try state.add(key, topic: topic, at: Self.time)
+            try state.pin(ProviderPin(provider.publicKey))
+        }
         let database = try ExtensionDatabase.create(in: directory, floor: Self.time.subtracting(milliseconds: 1))
-        receiver = NotificationReceiver(keys: store, effects: store, database: database, topic: topic)
+        receiver = NotificationReceiver(store: store, database: database, topic: topic)
         sealer = Sealer(provider: provider, topic: topic)
     }
 

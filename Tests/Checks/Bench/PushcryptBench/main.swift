@@ -11,6 +11,8 @@ import Pushcrypt
 //     suites                 the suites that libsodium has
 //     sample                 one comparison of the library with the bare calls
 //     bare COUNT SUITE       seconds of so many bare seals
+//     seal, open, slower, bare-seal, bare-open COUNT
+//                            nothing; for callgrind. Of `slower`, one seal in thirty is done twice
 //     devices COUNT SUITE    so many registration records, one a line, with random ids
 //     store DIRECTORY SUITE  makes a key store there
 //     idle, open-largest DIRECTORY SUITE, open-many DIRECTORY ROUNDS
@@ -22,6 +24,8 @@ do {
     case ("suites", nil): print(CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " "))
     case ("sample", nil): try print(LibraryBench.sample())
     case ("bare", let count?): try print(LibraryBench(suite).secondsOfBareSeals(Int(count) ?? 0))
+    case (let what?, let count?) where LibraryBench.counted.contains(what):
+        try LibraryBench().run(what, times: Int(count) ?? 0)
     case ("devices", let count?):
         for _ in 0..<(Int(count) ?? 0) {
             let record = #"{"public_key":"\#(try DeviceKey(suite).publicKey)","created":1790000000000}"#

@@ -22,11 +22,12 @@ let payload =
     #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}"#
 
 let provider = try ProviderKey(seed: ContiguousArray(seed).span)
-let store = try SQLiteKeyStore.inMemory()
-let device = try store.importDeviceKey(
-    DeviceKey(scalar: ContiguousArray(scalar).span), named: "phone", topic: topic, at: time
-).publicKey
-try store.pinProvider(provider.publicKey, for: "phone", at: time)
+let key = try DeviceKey(scalar: ContiguousArray(scalar).span)
+let device = key.publicKey
+var state = DeviceState()
+try state.add(key, topic: topic, at: time)
+try state.pin(ProviderPin(provider.publicKey))
+let store = MemoryDeviceStore(state)
 var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: directory) { store }
 configuration.now = { time }
 let service = NotificationServiceHandler(configuration: configuration)
