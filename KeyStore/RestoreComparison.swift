@@ -66,7 +66,7 @@ extension Restoration {
             try SQLiteKeyStore.checkKind(of: old)
             guard try SQLiteKeyStore.unverifiedHeader(old).storeID == keys.storeID else { return nil }
             difference = try RestoreDifference(
-                from: old, to: SQLiteKeyStore.connect(new, named: path, options))
+                from: old, to: SQLiteKeyStore.connect(new, named: path, options), keys)
         } catch {
             guard error.code == .corruptStore || error.code == .newerVersion || error.code == .olderVersion else {
                 throw error

@@ -56,8 +56,8 @@ package struct RestoreDifference: Hashable, Sendable {
 }
 
 extension RestoreDifference {
-    /// Compares the rows of a store with those of a backup of it, without checking them.
-    init(from old: SQLiteConnection, to backup: SQLiteConnection) throws(KeyStoreError) {
+    /// Compares the rows of a store with those of a backup of it, without checking them, and the device's keys.
+    init(from old: SQLiteConnection, to backup: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
         let (devices, removals) = (DeviceRow.table, RemovedDeviceRow.table)
         _ = try backup.rows("SELECT id FROM \(devices.name)", []) { (row) throws(KeyStoreError) in
             let id = row[0]
@@ -71,16 +71,24 @@ extension RestoreDifference {
             }
             if saved != tag { older.add(Self.text(id)) }
         }
-        _ = try old.rows("SELECT key_id FROM device_keys", []) { (row) throws(KeyStoreError) in
-            let id = row[0]
-            guard try backup.firstRow("SELECT id FROM device_keys WHERE key_id = ?", [id], { _ in true }) == nil,
-                case .integer(let number) = id
-            else { return }
-            lostKeys.add(KeyID(value: UInt32(truncatingIfNeeded: number)).description)
-        }
+        let savedKeys = try Self.deviceKeys(in: backup, keys)
+        for key in try Self.deviceKeys(in: old, keys) where !savedKeys.contains(key) { lostKeys.add(key.description) }
         let key = try old.firstRow("SELECT public_key FROM push_key") { $0[0] }
         let saved = try backup.firstRow("SELECT public_key FROM push_key") { $0[0] }
         losesPushKey = key != nil && key != saved
+    }
+
+    /// The device's keys; none if its state is damaged.
+    private static func deviceKeys(
+        in connection: SQLiteConnection, _ keys: StoreKeys
+    ) throws(KeyStoreError) -> [KeyID] {
+        do throws(KeyStoreError) {
+            let state = try SQLiteKeyStore(connection, nil, keys, nil, StoreOptions()).state()
+            return state.accounts.flatMap { $0.keys.map(\.keyID) }
+        } catch {
+            guard error.code == .corruptStore else { throw error }
+            return []
+        }
     }
 
     private static func text(_ id: SQLiteValue) -> String {

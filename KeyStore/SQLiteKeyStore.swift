@@ -1,6 +1,6 @@
 public import Pushcrypt
 
-/// Keys, pins and devices in one SQLite database, for a provider, a device, or both.
+/// Keys, trust and devices in one SQLite database, for a provider, a device, or both.
 ///
 /// A directory holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. New files have mode 0600, new
 /// directories 0700; other modes, owners and links work, and `check()` says what other users can reach. Every
@@ -10,8 +10,11 @@ public import Pushcrypt
 ///
 /// Any number of threads and processes may use one store. A call waits up to 30 seconds for another process that
 /// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; errors
-/// listed with a call, or with the requirement of `DeviceKeyStore` that it implements, are additional.
-public final class SQLiteKeyStore: DeviceKeyStore {
+/// listed with a call are additional.
+public final class SQLiteKeyStore: Sendable {
+    /// The name of a key if the caller gives none: `default`.
+    public static let defaultName = DeviceState.defaultName
+
     static let databaseName: StaticString = "keystore.db"
     static let newDatabaseName: StaticString = "keystore.db.new"
 
@@ -38,6 +41,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     /// How the store is read where it cannot be written; nil if it can, as far as is known.
     let readOnly: ReadOnly?
     private let connection: Locked<SQLiteConnection>
+    let cache = Locked(DeviceStateCache())
 
     /// A database that is read as it is.
     struct ReadOnly {

@@ -60,10 +60,11 @@ private struct StoreCheck {
     mutating func checkContent() {
         step { check throws(KeyStoreError) in try check.checkDatabase() }
         let tables: [any StoredRow.Type] = [
-            StoreHeader.self, SettingRow.self, DeviceKeyRow.self, UpdateKeyRow.self, PinRow.self, LearnedTrustRow.self,
-            ProviderKeyRow.self, PastEpochRow.self, CertificateRequestRow.self, DeviceRow.self, RemovedDeviceRow.self,
+            StoreHeader.self, SettingRow.self, ProviderKeyRow.self, PastEpochRow.self, CertificateRequestRow.self,
+            DeviceRow.self, RemovedDeviceRow.self,
             AnswerSecretRow.self, ReplacedKeyRow.self, AnswerRow.self, PushKeyRow.self, PairingRow.self,
         ]
+        step { check throws(KeyStoreError) in try check.checkDeviceKeys() }
         for table in tables { checkRows(of: table) }
     }
 
@@ -144,6 +145,11 @@ private struct StoreCheck {
         if header?.derivation != nil {
             find(.warning, "\(directory.file(StoreKeyFile.name)) is not used: this store needs a passphrase")
         }
+    }
+
+    private mutating func checkDeviceKeys() throws(KeyStoreError) {
+        guard let count = try store.checkDeviceState() else { return }
+        find(.note, "the device's state: \(count) key\(count == 1 ? "" : "s"), authentic")
     }
 
     private mutating func checkRows<Row: StoredRow>(of type: Row.Type) {

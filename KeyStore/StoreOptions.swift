@@ -7,7 +7,6 @@ package struct StoreOptions: Sendable {
     package var busyTimeout: Int32 = 30_000
     /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?
-    package var makeDeviceKey: KeyMaker = { (suite) throws(KeyError) in try DeviceKey(suite) }
 
     package init() {}
 }

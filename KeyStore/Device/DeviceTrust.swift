@@ -1,168 +1,203 @@
-internal import Pushcrypt
+public import Pushcrypt
 
-// The rules for trust, the same in every store. (`Docs/FormatTrust.md`)
-extension DeviceStorage {
-    /// Returns the pins of an account, each with what was learned of it, by any account.
-    ///
-    /// Reads every pin, because a row changed so as to be ignored must be noticed too; a device knows few providers.
-    func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
-        var trusted: [ProviderTrust.Pin] = []
-        for pin in try pins(of: account) where pin.topic == nil || pin.topic == topic {
-            let learned = try learnedTrust(of: pin.key, topic)?.trust ?? LearnedTrust()
-            trusted.append(ProviderTrust.Pin(pin.key, learned))
+/// A provider key to pin, with the certificate that came with it.
+public struct ProviderPin: Hashable, Sendable {
+    /// The provider's key.
+    public let key: ProviderPublicKey
+    /// The certificate of the provider's present signing key; nil if the provider has none, or it is not known.
+    public let certificate: Certificate?
+
+    /// Creates a value. An app that builds in a key builds in its certificate, too.
+    public init(_ key: ProviderPublicKey, certificate: Certificate? = nil) {
+        self.key = key
+        self.certificate = certificate
+    }
+}
+
+// (`Docs/FormatTrust.md`)
+extension DeviceState {
+    /// Returns the providers that an account trusts for an app, each with what was learned of it, by any account.
+    public func trust(for topic: Topic, account name: String) -> ProviderTrust {
+        guard let account = account(name), account.topic == nil || account.topic == topic else {
+            return ProviderTrust(pinned: [])
         }
-        return ProviderTrust(trusted)
+        return ProviderTrust(account.pins.map { ProviderTrust.Pin($0.key, learned(of: $0.key, topic)) })
     }
 
-    private func pins(of account: String) throws(KeyStoreError) -> [PinRow] {
-        try pins().filter { StoreName.areEqual($0.account, account) }
+    /// Returns what is known of a provider, pinned or not: an account that has logged out has no pins.
+    package func trust(in provider: ProviderPublicKey, for topic: Topic) -> ProviderTrust {
+        ProviderTrust([ProviderTrust.Pin(provider, learned(of: provider, topic))])
+    }
+
+    private func learned(of provider: ProviderPublicKey, _ topic: Topic) -> LearnedTrust {
+        learned.first { $0.provider == provider && $0.topic == topic }?.trust ?? LearnedTrust()
     }
 
     // MARK: Pins
 
-    func pinProvider(
-        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
+    /// Pins a provider's key that came from the app or its user; never from a message. Its certificate is verified, and
+    /// learned in the same step.
+    ///
+    /// - Parameters:
+    ///   - pin: The key and its certificate.
+    ///   - name: The account, which is made if there is none.
+    ///   - topic: The app whose messages the provider signs; nil for that of the account, or for any.
+    /// - Throws: `tooManyPins`, `topicMismatch`, `invalidName`; `malformedCertificate`, `weakKey`,
+    ///   `badCertificateSignature`.
+    @discardableResult
+    public mutating func pin(
+        _ pin: ProviderPin, for name: String = defaultName, topic: Topic? = nil
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try StoreName.check(account, "the name of an account")
-        let pins = try pins(of: account)
-        guard pins.allSatisfy({ $0.topic == topic }) else {
+        let account = account(name)
+        let pins = account?.pins ?? []
+        if let topic, let account, !pins.isEmpty, account.topic != topic {
+            let present = account.topic?.bundleID ?? "every app"
             throw KeyStoreError(
-                .topicMismatch,
-                "account '\(account)' trusts providers for \(pins[0].topic?.bundleID ?? "every app"): all are for one app"
-            )
+                .topicMismatch, "account '\(name)' trusts providers for \(present): all are for one app")
         }
         let isPinned = pins.contains { $0.key == pin.key }
-        guard isPinned || pins.count < PinRow.maximum else {
+        guard isPinned || pins.count < ProviderTrust.maximumPins else {
             throw KeyStoreError(
-                .tooManyPins, "account '\(account)' trusts two providers, the most it can: remove one first")
+                .tooManyPins, "account '\(name)' trusts two providers, the most it can: remove one first")
         }
-        let isRaised = try learnCertificate(of: pin, for: account, topic: topic)
-        if isPinned { return isRaised ? .updated : .unchanged }
-        try add(pin.key, account, topic, .app, at: now)
-        return .added
+        var after = self
+        let index = try after.openAccount(name, topic)
+        let isNews = try after.learn([pin], of: index)
+        if !isPinned { after.accounts[index].pins.append(Pin(key: pin.key, origin: .app)) }
+        self = after
+        return isPinned ? (isNews ? .updated : .unchanged) : .added
     }
 
-    func pinFirstProvider(
-        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
+    /// Pins the key in a provider's first reply, with the certificate in it. [D-13]
+    ///
+    /// - Throws: `providerAlreadyPinned` if the account trusts another key; the errors of `pin`.
+    package mutating func pinFirst(
+        _ pin: ProviderPin, for name: String, topic: Topic
     ) throws(KeyStoreError) {
-        try StoreName.check(account, "the name of an account")
-        let pins = try pins(of: account)
-        guard pins.allSatisfy({ $0.key == pin.key && $0.topic == topic }) else {
+        let pins = account(name)?.pins ?? []
+        guard pins.allSatisfy({ $0.key == pin.key }) else {
             throw KeyStoreError(
-                .providerAlreadyPinned,
-                "account '\(account)' trusts another provider: only the app can change that")
+                .providerAlreadyPinned, "account '\(name)' trusts another provider: only the app can change that")
         }
-        try learnCertificate(of: pin, for: account, topic: topic)
-        if pins.isEmpty { try add(pin.key, account, topic, .reply, at: now) }
+        var after = self
+        let index = try after.openAccount(name, topic)
+        try after.learn([pin], of: index)
+        if pins.isEmpty { after.accounts[index].pins = [Pin(key: pin.key, origin: .reply)] }
+        self = after
     }
 
-    func setPins(
-        _ new: [ProviderPin], for account: String, topic: Topic?, at now: Timestamp
+    /// Makes these, at most two, the only pins of an account, because they are built into the app. Those of a reply go.
+    ///
+    /// - Throws: The errors of `pin`.
+    public mutating func setPins(
+        _ pins: [ProviderPin], for name: String = defaultName, topic: Topic
     ) throws(KeyStoreError) {
-        try StoreName.check(account, "the name of an account")
-        let keys = new.map(\.key)
-        guard Set(keys).count <= PinRow.maximum else {
+        let keys = pins.map(\.key)
+        precondition(Set(keys).count == keys.count, "a provider key is pinned once")
+        guard keys.count <= ProviderTrust.maximumPins else {
             throw KeyStoreError(
                 .tooManyPins, "an account trusts at most two providers: name the present one and the next")
         }
-        precondition(Set(keys).count == keys.count, "a provider key is pinned once")
-        for pin in new { try learnCertificate(of: pin, for: account, topic: topic) }
-        let old = try pins(of: account)
-        guard old.map(\.key) != keys || old.contains(where: { $0.topic != topic || $0.origin != .app }) else { return }
-        for row in old { try delete(row) }
-        for key in keys {
-            let createdAt = old.first { $0.key == key }?.createdAt ?? now
-            try add(key, account, topic, .app, at: createdAt)
-        }
+        var after = self
+        let index = try after.openAccount(name, topic)
+        try after.learn(pins, of: index)
+        after.accounts[index].pins = keys.map { Pin(key: $0, origin: .app) }
+        self = after
     }
 
-    func trust(in provider: ProviderPublicKey, for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
-        ProviderTrust([ProviderTrust.Pin(provider, try learnedTrust(of: provider, topic)?.trust ?? LearnedTrust())])
-    }
-
-    func unpinProvider(_ key: ProviderPublicKey, for account: String) throws(KeyStoreError) -> Bool {
-        let rows = try pins(of: account).filter { $0.key == key }
-        for row in rows { try delete(row) }
-        return !rows.isEmpty
-    }
-
-    /// Deletes the keys and pins of an account; nothing that was learned.
-    func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        try deleteUpdateKey(of: account)
-        for row in try pins(of: account) { try delete(row) }
-        return try purgeDeviceKeys(named: account)
-    }
-
-    private func add(
-        _ key: ProviderPublicKey, _ account: String, _ topic: Topic?, _ origin: PinnedProviderRecord.Origin,
-        at now: Timestamp
-    ) throws(KeyStoreError) {
-        let id = try newPinNumber()
-        try put(PinRow(id: id, account: account, topic: topic, key: key, origin: origin, createdAt: now))
-    }
-
-    /// Learns a pin's certificate, if it has one, for the app that the pin or the account's keys are for; returns
-    /// whether it was news.
+    /// Removes a pin of an account. What was learned of the provider stays.
+    ///
+    /// - Returns: Whether the key was pinned.
     @discardableResult
-    private func learnCertificate(
-        of pin: ProviderPin, for account: String, topic: Topic?
-    ) throws(KeyStoreError) -> Bool {
-        guard let certificate = pin.certificate else { return false }
-        let bound = try deviceKeyRows(account).last?.topic
-        guard let topic = topic ?? bound else {
-            throw KeyStoreError(
-                .topicMismatch, "a certificate is for one app: name the app that the provider is pinned for")
+    public mutating func unpin(_ key: ProviderPublicKey, for name: String = defaultName) -> Bool {
+        guard let index = index(of: name), let place = accounts[index].pins.firstIndex(where: { $0.key == key }) else {
+            return false
         }
-        return try accept(certificate, of: pin.key, topic: topic) != .unchanged
+        accounts[index].pins.remove(at: place)
+        dropIfEmpty(index)
+        return true
+    }
+
+    /// Learns the certificates of pins, for the app of the account; returns whether one was news.
+    @discardableResult
+    private mutating func learn(_ pins: [ProviderPin], of index: Int) throws(KeyStoreError) -> Bool {
+        var isNews = false
+        for pin in pins {
+            guard let certificate = pin.certificate else { continue }
+            guard let topic = accounts[index].topic else {
+                throw KeyStoreError(
+                    .topicMismatch, "a certificate is for one app: name the app that the provider is pinned for")
+            }
+            if try learn(certificate, of: pin.key, topic: topic) != .unchanged { isNews = true }
+        }
+        return isNews
     }
 
     // MARK: Certificates
 
-    /// Verifies a certificate under a provider key, pinned or not, and learns it. [T-2], [T-3]
-    func accept(
+    /// Verifies a certificate that reached the device outside a message, and learns it, whether its provider is pinned or
+    /// not. What is kept never falls: an earlier certificate changes nothing. [T-2] [T-3]
+    ///
+    /// - Returns: What it changed; `conflict` is evidence that the provider key was stolen, or used in two places.
+    /// - Throws: `malformedCertificate`, `weakKey`, `badCertificateSignature`.
+    @discardableResult
+    public mutating func learn(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic
     ) throws(KeyStoreError) -> ProviderTrust.Change {
-        if try learnedTrust(of: provider, topic)?.trust.certificate == certificate { return .unchanged }
+        if learned(of: provider, topic).certificate == certificate { return .unchanged }
         do throws(TrustError) {
             try certificate.check(for: provider, topic: topic)
         } catch {
             throw .trust(error)
         }
-        return try learn(certificate, of: provider, topic: topic)
+        return learn(verified: certificate, of: provider, topic)
     }
 
-    /// Learns a certificate that was verified: what is kept never falls.
-    @discardableResult
-    func learn(
-        _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic
-    ) throws(KeyStoreError) -> ProviderTrust.Change {
-        let row = try learnedTrust(of: provider, topic)
-        let known = row?.trust ?? LearnedTrust()
+    private mutating func learn(
+        verified certificate: Certificate, of provider: ProviderPublicKey, _ topic: Topic
+    ) -> ProviderTrust.Change {
+        let known = learned(of: provider, topic)
         let (trust, change) = known.learning(certificate)
-        if trust != known {
-            let id = if let row { row.id } else { try newLearnedNumber() }
-            try put(LearnedTrustRow(id: id, provider: provider, topic: topic, trust: trust))
+        guard trust != known else { return change }
+        if let index = learned.firstIndex(where: { $0.provider == provider && $0.topic == topic }) {
+            learned[index].trust = trust
+        } else {
+            learned.append(Learned(provider: provider, topic: topic, trust: trust))
         }
         return change
     }
 
-    // MARK: Changes made by a message
+    // MARK: Messages
 
-    /// Returns whether `settle` changes anything; nearly every message changes nothing.
-    func needsSettling(
-        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic
-    ) throws(KeyStoreError) -> Bool {
-        if try pendingKey(publicKey) != nil { return true }
-        guard let certificate else { return false }
-        let known = try learnedTrust(of: provider, topic)?.trust ?? LearnedTrust()
-        return known.learning(certificate).0 != known
+    /// Keeps what a message has changed, once it has passed every step: the certificate that it brought is learned, and the
+    /// pending key that opened it becomes active. Nearly every message changes nothing.
+    public mutating func settle(
+        _ opened: OpenedNotification, topic: Topic, grace: Interval = standardGrace, at now: Timestamp
+    ) {
+        if let certificate = opened.certificate {
+            let change = learn(verified: certificate, of: opened.provider, topic)
+            if change == .conflict,
+                let index = learned.firstIndex(where: { $0.provider == opened.provider && $0.topic == topic })
+            {
+                learned[index].isContradicted = true
+            }
+        }
+        activate(opened.openedWith, grace: grace, at: now)
     }
 
-    func settle(
-        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
-        grace: Interval, at now: Timestamp
-    ) throws(KeyStoreError) {
-        if let certificate { try learn(certificate, of: provider, topic: topic) }
-        if let pending = try pendingKey(publicKey) { try activate(pending, grace: grace, at: now) }
+    /// Whether a message has brought a certificate that contradicts one that an account trusts, and the app has not heard
+    /// of it. [T-3]
+    package func isContradicted(_ name: String, _ topic: Topic) -> Bool {
+        learnedPlaces(name, topic).contains { learned[$0].isContradicted }
+    }
+
+    /// Notes that the app has heard of it.
+    package mutating func endContradiction(of name: String, _ topic: Topic) {
+        for index in learnedPlaces(name, topic) { learned[index].isContradicted = false }
+    }
+
+    private func learnedPlaces(_ name: String, _ topic: Topic) -> [Int] {
+        let pinned = trust(for: topic, account: name).pinned
+        return learned.indices.filter { learned[$0].topic == topic && pinned.contains(learned[$0].provider) }
     }
 }

@@ -59,13 +59,14 @@ package struct AnswerKeys: Sendable {
     ///
     /// - Throws: The errors of `keep` and of the key store, `storeLocked` before the first unlock; nothing is deleted then.
     package func key(
-        of message: MessageMark, openedWith keys: some DeviceKeyReading, at now: Timestamp
+        of message: MessageMark, openedWith keys: any DeviceStore, at now: Timestamp
     ) throws(KeyStoreError) -> Kept? {
         let found = try database.read { (connection) throws(KeyStoreError) in
             try AnswerTable(connection: connection).row(of: message)
         }
         guard let row = found ?? nil else { return nil }
-        guard now <= row.sentAt.adding(AnswerKey.life), let kept = try Self.open(row, with: keys, at: now) else {
+        guard now <= row.sentAt.adding(AnswerKey.life), let kept = Self.open(row, with: try keys.state(), at: now)
+        else {
             try remove(message)
             return nil
         }
@@ -104,18 +105,8 @@ package struct AnswerKeys: Sendable {
         return bytes
     }
 
-    private static func open(
-        _ row: AnswerTable.Row, with keys: some DeviceKeyReading, at now: Timestamp
-    ) throws(KeyStoreError) -> Kept? {
-        let found: StoredDeviceKey?
-        do throws(KeyStoreError) {
-            found = try keys.deviceKey(id: row.keyID, at: now)
-        } catch {
-            // Without a store there is no key, and it does not come back.
-            guard error.code == .storeMissing else { throw error }
-            return nil
-        }
-        guard let device = found?.key,
+    private static func open(_ row: AnswerTable.Row, with state: DeviceState, at now: Timestamp) -> Kept? {
+        guard let device = try? state.key(row.keyID, at: now)?.key.deviceKey(),
             let bytes = try? SealedNote.openSecret(
                 row.sealed.span, with: device, label: label, authenticating: named(row.mark, row.sentAt).span)
         else { return nil }

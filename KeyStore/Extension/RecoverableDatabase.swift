@@ -12,9 +12,9 @@ final class RecoverableDatabase {
     private static let leftovers: [StaticString] = [newName, "extension.db.new-journal", "extension.db-journal"]
     /// "PCEX": distinguishes the file from another program's database.
     private static let applicationID: Int64 = 0x5043_4558
-    private static let version: Int64 = 2
+    private static let version: Int64 = 3
     private static let declarations = Declarations(
-        ReplayTables.schema, LearnedTables.schema, JournalTable.schema, ResponseTable.schema, AnswerTable.schema)
+        ReplayTables.schema, JournalTable.schema, ResponseTable.schema, AnswerTable.schema)
 
     private struct Connection {
         let database: SQLiteConnection

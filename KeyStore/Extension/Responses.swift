@@ -67,15 +67,18 @@ package struct Responses: Sendable {
     /// - Throws: The errors of `keep` and of the key store; nothing is deleted then, in particular while the store is
     ///   locked.
     package func responses(
-        openedWith keys: some DeviceKeyReading, at now: Timestamp
+        openedWith keys: any DeviceStore, at now: Timestamp
     ) throws(KeyStoreError) -> [Kept] {
         let rows = try database.read { (connection) throws(KeyStoreError) in
             try ResponseTable(connection: connection).rows()
         }
+        guard let rows, !rows.isEmpty else { return [] }
+        // Without a state there is no key, and it does not come back.
+        let state = try keys.state()
         var kept: [Kept] = []
         var lost: [Bytes] = []
-        for row in rows ?? [] {
-            if let response = try Self.open(row, with: keys, now) {
+        for row in rows {
+            if let response = Self.open(row, with: state, now) {
                 kept.append(Kept(response: response, keptAt: row.keptAt, sealed: row.sealed))
             } else {
                 lost.append(row.sealed)
@@ -90,18 +93,8 @@ package struct Responses: Sendable {
 
     // MARK: The database
 
-    private static func open(
-        _ row: ResponseTable.Row, with keys: some DeviceKeyReading, _ now: Timestamp
-    ) throws(KeyStoreError) -> Bytes? {
-        let key: DeviceKey
-        do throws(KeyStoreError) {
-            guard let found = try keys.deviceKey(id: row.keyID, at: now) else { return nil }
-            key = found.key
-        } catch {
-            // Without a store there is no key, and it does not come back.
-            guard error.code == .storeMissing else { throw error }
-            return nil
-        }
+    private static func open(_ row: ResponseTable.Row, with state: DeviceState, _ now: Timestamp) -> Bytes? {
+        guard let key = try? state.key(row.keyID, at: now)?.key.deviceKey() else { return nil }
         let time = bytes(of: row.keptAt)
         return try? SealedNote.open(row.sealed.span, with: key, label: label, authenticating: time.span)
     }

@@ -26,7 +26,7 @@ public struct JournalEntry: Hashable, Sendable {
         case none
 
         /// Creates the state of a key that was found.
-        package init(_ state: DeviceKeyRecord.State) {
+        package init(_ state: DeviceState.Key.State) {
             switch state {
             case .active: self = .active
             case .pending: self = .pending

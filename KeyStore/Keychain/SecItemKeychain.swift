@@ -1,18 +1,18 @@
 // Neither compiled nor run on Linux, where the project is tested; everything above it is. It makes no decisions.
 #if canImport(Security)
     internal import CoreFoundation
-    internal import Pushcrypt
+    public import Pushcrypt
     internal import Security
 
-    extension KeychainKeyStore {
+    extension KeychainDeviceStore {
         /// Creates a store in the system's Keychain.
         ///
         /// - Parameters:
         ///   - accessGroup: The Keychain Sharing group of the app and its extensions, with the team's prefix, as in
         ///     `AB12CD34EF.com.example.app.keys`.
-        ///   - service: Distinguishes several stores in one group.
-        public convenience init(accessGroup: String, service: String = standardService) {
-            self.init(items: SecItemKeychain(), accessGroup: accessGroup, service: service)
+        ///   - topic: The app.
+        public convenience init(accessGroup: String, topic: Topic) {
+            self.init(items: SecItemKeychain(), accessGroup: accessGroup, topic: topic)
         }
     }
 

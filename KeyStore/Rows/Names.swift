@@ -44,54 +44,43 @@ extension String {
     }
 }
 
-/// The names of one kind of secret key in a store, one of them the default; inside one transaction.
-protocol KeyNames {
-    /// The kind as it appears in messages: `device` or `provider`.
-    var kind: KeyKind { get }
+/// The names of a store's provider keys, one of them the default; inside one transaction.
+struct ProviderNames {
+    private static let setting = "default.provider"
 
-    func exists(_ name: String) throws(KeyStoreError) -> Bool
-    func hasKeyID(_ id: KeyID) throws(KeyStoreError) -> Bool
+    let store: StoreTransaction
+
+    func exists(_ name: String) throws(KeyStoreError) -> Bool {
+        try store.connection.integer("SELECT count(*) FROM provider_keys WHERE name = ?", [.text(name)]) > 0
+    }
+
+    func hasKeyID(_ id: KeyID) throws(KeyStoreError) -> Bool {
+        let values: [SQLiteValue] = [.integer(Int64(id.value))]
+        return try store.connection.integer("SELECT count(*) FROM provider_keys WHERE key_id = ?", values) > 0
+    }
+
     /// Returns every name once, in the order of its bytes.
-    func all() throws(KeyStoreError) -> [String]
-    func defaultName() throws(KeyStoreError) -> String?
-    func setDefaultName(_ name: String?) throws(KeyStoreError)
-}
+    private func all() throws(KeyStoreError) -> [String] {
+        var names: [String] = []
+        for row in try store.connection.rows("SELECT DISTINCT name FROM provider_keys ORDER BY name") {
+            if case .text(let bytes)? = row.first { names.append(String(decoding: bytes, as: UTF8.self)) }
+        }
+        return names
+    }
 
-/// The kinds of secret key that have names.
-enum KeyKind: String {
-    case device
-    case provider
-}
+    func defaultName() throws(KeyStoreError) -> String? { try store.setting(named: Self.setting) }
 
-extension KeyNames {
     /// Returns the name that a caller means: the given one, or the default.
     func resolve(_ name: String?) throws(KeyStoreError) -> String {
         if let name {
-            guard try exists(name) else {
-                throw KeyStoreError(
-                    .unknownName,
-                    "no \(kind.rawValue) key is named '\(name)'")
-            }
+            guard try exists(name) else { throw KeyStoreError(.unknownName, "no provider key is named '\(name)'") }
             return name
         }
         if let name = try defaultName() { return name }
         let names = try all()
-        guard !names.isEmpty else {
-            throw KeyStoreError(
-                .unknownName, "the store has no \(kind.rawValue) key")
-        }
+        guard !names.isEmpty else { throw KeyStoreError(.unknownName, "the store has no provider key") }
         throw KeyStoreError(
-            .ambiguousName, "the store has several \(kind.rawValue) keys: name one of \(names.joined(separator: ", "))")
-    }
-
-    /// Returns the name that a caller means, or nil if no key has it.
-    func resolveIfPresent(_ name: String?) throws(KeyStoreError) -> String? {
-        do throws(KeyStoreError) {
-            return try resolve(name)
-        } catch {
-            guard error.code == .unknownName else { throw error }
-            return nil
-        }
+            .ambiguousName, "the store has several provider keys: name one of \(names.joined(separator: ", "))")
     }
 
     /// Checks that the name and the id of a new key are free.
@@ -103,20 +92,19 @@ extension KeyNames {
     }
 
     func taken(_ name: String) -> KeyStoreError {
-        KeyStoreError(
-            .nameTaken,
-            "a \(kind.rawValue) key is already named '\(name)'"
-        )
+        KeyStoreError(.nameTaken, "a provider key is already named '\(name)'")
     }
 
     /// Sets the first name as the default; the only one left is the default too.
     func keepDefault() throws(KeyStoreError) {
         if let name = try defaultName(), try exists(name) { return }
         let names = try all()
-        try setDefaultName(names.count == 1 ? names.first : nil)
+        try store.setSetting(names.count == 1 ? names.first : nil, named: Self.setting)
     }
 
-    func setDefault(_ name: String) throws(KeyStoreError) { try setDefaultName(try resolve(name)) }
+    func setDefault(_ name: String) throws(KeyStoreError) {
+        try store.setSetting(try resolve(name), named: Self.setting)
+    }
 
     func generation(after generation: UInt64) throws(KeyStoreError) -> UInt64 {
         let (next, overflow) = generation.addingReportingOverflow(1)
@@ -128,43 +116,6 @@ extension KeyNames {
     }
 }
 
-/// The names in a table of an SQLite store; the default one is a setting.
-struct TableNames: KeyNames {
-    let kind: KeyKind
-    let store: StoreTransaction
-
-    private var table: StaticString {
-        switch kind {
-        case .device: DeviceKeyRow.table.name
-        case .provider: ProviderKeyRow.table.name
-        }
-    }
-
-    private var setting: String { "default.\(kind.rawValue)" }
-
-    func exists(_ name: String) throws(KeyStoreError) -> Bool {
-        try store.connection.integer("SELECT count(*) FROM \(table) WHERE name = ?", [.text(name)]) > 0
-    }
-
-    func hasKeyID(_ id: KeyID) throws(KeyStoreError) -> Bool {
-        let values: [SQLiteValue] = [.integer(Int64(id.value))]
-        return try store.connection.integer("SELECT count(*) FROM \(table) WHERE key_id = ?", values) > 0
-    }
-
-    func all() throws(KeyStoreError) -> [String] {
-        var names: [String] = []
-        for row in try store.connection.rows("SELECT DISTINCT name FROM \(table) ORDER BY name") {
-            if case .text(let bytes)? = row.first { names.append(String(decoding: bytes, as: UTF8.self)) }
-        }
-        return names
-    }
-
-    func defaultName() throws(KeyStoreError) -> String? { try store.setting(named: setting) }
-
-    func setDefaultName(_ name: String?) throws(KeyStoreError) { try store.setSetting(name, named: setting) }
-}
-
 extension StoreTransaction {
-    var deviceNames: TableNames { TableNames(kind: .device, store: self) }
-    var providerNames: TableNames { TableNames(kind: .provider, store: self) }
+    var providerNames: ProviderNames { ProviderNames(store: self) }
 }

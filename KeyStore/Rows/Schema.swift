@@ -1,13 +1,13 @@
 internal import Pushcrypt
 
-/// The tables of a store. Every row of every table has a tag.
+/// The tables of a store. Every row has a tag, or is sealed as a whole.
 package enum Schema {
     /// "PCKS": distinguishes a key store from another program's database.
     static let applicationID: Int64 = 0x5043_4B53
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 10
+    package static let version = 11
 
     static let declarations = Declarations(
         """
@@ -15,19 +15,7 @@ package enum Schema {
             id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
             created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
         CREATE TABLE settings (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE device_keys (
-            id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL,
-            key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, state INTEGER NOT NULL,
-            created INTEGER NOT NULL, retires INTEGER, sealed BLOB NOT NULL, tag BLOB NOT NULL,
-            UNIQUE (name, generation));
-        CREATE TABLE pins (
-            id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL, origin INTEGER NOT NULL,
-            created INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (name, public_key));
-        CREATE TABLE update_keys (
-            id INTEGER PRIMARY KEY, account TEXT NOT NULL UNIQUE, sealed BLOB NOT NULL, tag BLOB NOT NULL);
-        CREATE TABLE learned (
-            id INTEGER PRIMARY KEY, public_key BLOB NOT NULL, topic TEXT NOT NULL, certificate BLOB,
-            floor INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (public_key, topic));
+        CREATE TABLE states (name TEXT PRIMARY KEY NOT NULL, revision BLOB NOT NULL, sealed BLOB NOT NULL) WITHOUT ROWID;
 
         CREATE TABLE provider_keys (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, topic TEXT, public_key BLOB NOT NULL,

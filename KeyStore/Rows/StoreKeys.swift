@@ -85,6 +85,32 @@ final class StoreKeys: Sendable {
         }
     }
 
+    /// Seals a state, which opens under its name and revision alone.
+    func seal(_ form: Span<UInt8>, named name: String, _ revision: Bytes) -> Bytes {
+        let data = associatedData(name, revision)
+        let sealed = withKey(for: .sealing) { key in
+            try? XChaCha20Poly1305.seal(form, key: key, authenticating: data.span)
+        }
+        guard let sealed else { preconditionFailure("libsodium refused a key of 32 bytes") }
+        return sealed
+    }
+
+    /// Opens a state.
+    func open(_ sealed: Bytes, named name: String, _ revision: Bytes) throws(SodiumRefusal) -> Ephemeral {
+        let data = associatedData(name, revision)
+        return try withKey(for: .sealing) { (key) throws(SodiumRefusal) in
+            try XChaCha20Poly1305.open(sealed.span, key: key, authenticating: data.span)
+        }
+    }
+
+    private func associatedData(_ name: String, _ revision: Bytes) -> Bytes {
+        var data = Bytes()
+        appendLabel("states", to: &data)
+        data += revision
+        data += Bytes(name.utf8)
+        return data
+    }
+
     private func associatedData(_ place: Place) -> Bytes {
         var data = Bytes()
         appendLabel(place.table, to: &data)

@@ -36,6 +36,8 @@ struct SQLiteFailure {
             return .stopped(name)
         case SQLITE_FULL:
             return .system(ENOSPC, "write \(name)")
+        case SQLITE_TOOBIG:
+            return KeyStoreError(.inputOutput, "cannot write \(name): a value is larger than a store holds")
         case SQLITE_READONLY:
             return KeyStoreError(.inputOutput, "cannot write \(name): the file, its log or the disk is read-only")
         case SQLITE_CANTOPEN where systemError == ENOENT && (try? FileFacts(at: path)) != nil:

@@ -7,7 +7,7 @@ public import UserNotifications
 ///     nonisolated final class NotificationService: EncryptedNotificationService {
 ///         override var configuration: NotificationServiceHandler.Configuration {
 ///             .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") {
-///                 KeychainKeyStore(accessGroup: "ABCDE12345.com.example.keys")
+///                 KeychainDeviceStore(accessGroup: "ABCDE12345.com.example.keys", topic: try Topic("com.example.app"))
 ///             }
 ///         }
 ///     }
@@ -25,7 +25,7 @@ open class EncryptedNotificationService: UNNotificationServiceExtension {
     /// The app's configuration, read once, when the first push arrives. If it is not overridden, every push ends in the
     /// fallback.
     open var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic(""), appGroup: "") { throw KeyStoreError.notConfigured }
+        .init(topic: try Topic(""), appGroup: "", keys: { throw KeyStoreError.notConfigured })
     }
 
     /// Opens a push. The content handler is called exactly once, on any thread.

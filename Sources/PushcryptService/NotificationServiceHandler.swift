@@ -101,12 +101,13 @@ extension NotificationServiceHandler {
 
         /// The bundle id of the app, not of the extension.
         public var topic: @Sendable () throws -> Topic
-        /// The extension's own directory in the app group, for its database: replay guard, what was learned, journal.
+        /// The extension's own directory in the app group, for its database: replay guard, answers, journal.
         /// Created if it does not exist.
         public var directory: @Sendable () throws -> URL
-        /// The device keys and what each account trusts, read again for each push. After a delivery, retired device keys that ended
-        /// more than a day before the message was sealed are deleted.
-        public var keys: @Sendable () throws -> any DeviceKeyReading
+        /// The device's state: keys, and what each account trusts; read again for each push. What an opened message changes is
+        /// stored there, and after the delivery retired keys that ended more than a day before the message was sealed are
+        /// deleted.
+        public var keys: @Sendable () throws -> any DeviceStore
 
         /// How a message that has rung under another request is delivered. `suppress` needs Apple's filtering entitlement.
         public var duplicates = DuplicatePolicy.quiet
@@ -154,36 +155,36 @@ extension NotificationServiceHandler {
         /// Creates a configuration with the settings that every app must provide.
         ///
         ///     NotificationServiceHandler.Configuration(topic: try Topic("com.example.app"), directory: folder) {
-        ///         KeychainKeyStore(accessGroup: "ABCDE12345.com.example.keys")
+        ///         KeychainDeviceStore(accessGroup: "ABCDE12345.com.example.keys", topic: try Topic("com.example.app"))
         ///     }
         ///
         /// - Parameters:
         ///   - topic: The bundle id of the app, evaluated when a push arrives.
         ///   - directory: The extension's own directory, evaluated when a push arrives.
-        ///   - keys: Returns the key store.
+        ///   - keys: Returns the device's store.
         public init(
             topic: @autoclosure @escaping @Sendable () throws -> Topic,
             directory: @autoclosure @escaping @Sendable () throws -> URL,
-            keys: @escaping @Sendable () throws -> any DeviceKeyReading
+            keys: @escaping @Sendable () throws -> any DeviceStore
         ) {
             self.topic = topic
             self.directory = directory
             self.keys = keys
         }
 
-        /// Creates a configuration that uses the directory `pushcrypt` of an app group.
+        /// Creates a configuration that uses the app's directory in an app group.
         ///
         /// - Parameters:
         ///   - topic: The bundle id of the app, evaluated when a push arrives.
         ///   - appGroup: The identifier of the app group.
-        ///   - keys: Returns the key store; by default the ``SharedKeyStore``.
+        ///   - keys: Returns the device's store; by default the ``SharedKeyStore``.
         public init(
             topic: @autoclosure @escaping @Sendable () throws -> Topic, appGroup: String,
-            keys: @escaping @Sendable () throws -> any DeviceKeyReading = { try SharedKeyStore.open() }
+            keys: (@Sendable () throws -> any DeviceStore)? = nil
         ) {
             self.topic = topic
-            directory = { try AppGroup(identifier: appGroup).directory() }
-            self.keys = keys
+            directory = { try AppGroup(identifier: appGroup, topic: try topic()).directory() }
+            self.keys = keys ?? { try SharedKeyStore.open(for: try topic()) }
         }
 
         /// Shows pushes without `ENCRYPTED_DATA` as they are until a moment, while a provider is moving to sealed pushes; sets

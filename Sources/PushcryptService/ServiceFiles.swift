@@ -41,9 +41,8 @@ final class ServiceFiles: Sendable {
         policy.hasFilteringEntitlement = configuration.hasFilteringEntitlement
         // Without a directory nothing is remembered, and the database reports it.
         let present = database ?? ExtensionDatabase(in: "")
-        let keys = ExtensionKeys(keys: LazyKeys(configuration.keys), database: present)
         let receiver = NotificationReceiver(
-            keys: keys, effects: keys, database: present, topic: topic, policy: policy)
+            store: LazyStore(configuration.keys), database: present, topic: topic, policy: policy)
         return (receiver, warnings)
     }
 
@@ -86,44 +85,39 @@ final class ServiceFiles: Sendable {
         case let error as KeyStoreError: error.description
         case let error as InvalidTopic: error.description
         case let error as AppGroup.Missing: error.description
+        case let error as NotConfigured: error.description
         default: "\(type(of: error))"
         }
     }
 }
 
-/// The app's key store, opened when an envelope names a key.
-private final class LazyKeys: DeviceKeyReading {
+/// The device's store, opened when an envelope names a key.
+private final class LazyStore: DeviceStore {
     private final class State {
-        var keys: (any DeviceKeyReading)?
+        var store: (any DeviceStore)?
     }
 
-    private let source: @Sendable () throws -> any DeviceKeyReading
+    private let source: @Sendable () throws -> any DeviceStore
     private let state = Locked(State())
 
-    init(_ source: @escaping @Sendable () throws -> any DeviceKeyReading) {
-        self.source = source
+    init(_ source: @escaping @Sendable () throws -> any DeviceStore) { self.source = source }
+
+    func load() throws(KeyStoreError) -> (state: DeviceState, revision: ContiguousArray<UInt8>)? {
+        try store().load()
     }
 
-    func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey? {
-        try keys().deviceKey(id: id, at: now)
-    }
+    func compareAndSwap(
+        _ state: DeviceState, replacing revision: ContiguousArray<UInt8>?
+    ) throws(KeyStoreError) -> Bool { try store().compareAndSwap(state, replacing: revision) }
 
-    func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
-        try keys().trust(for: topic, account: account)
-    }
+    func discard() throws(KeyStoreError) { try store().discard() }
 
-    func purgeRetiredDeviceKeys(
-        at now: Timestamp, accepted sentAt: Timestamp
-    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        try keys().purgeRetiredDeviceKeys(at: now, accepted: sentAt)
-    }
-
-    private func keys() throws(KeyStoreError) -> any DeviceKeyReading {
-        if let keys = state.withLock({ $0.keys }) { return keys }
+    private func store() throws(KeyStoreError) -> any DeviceStore {
+        if let store = state.withLock({ $0.store }) { return store }
         do {
-            let keys = try source()
-            state.withLock { $0.keys = keys }
-            return keys
+            let store = try source()
+            state.withLock { $0.store = store }
+            return store
         } catch let error as KeyStoreError {
             throw error
         } catch {

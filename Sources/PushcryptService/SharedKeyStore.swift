@@ -2,29 +2,24 @@ public import Foundation
 public import Pushcrypt
 public import PushcryptKeyStore
 
-/// The key store shared by an app and its extensions.
+/// The store that an app and its extensions share.
 ///
 /// On Apple systems it is the Keychain, in the access group that each target's property list names under
 /// `PushcryptKeychainGroup`, as `$(AppIdentifierPrefix)com.example.app.pushcrypt`: only Xcode knows the team's prefix,
-/// and the Keychain needs it at run time. Elsewhere, for tests, it is an `SQLiteKeyStore` in the folder that the
-/// environment variable `PUSHCRYPT_KEYCHAIN` names, created if it does not exist. Not run on Apple systems.
+/// and the Keychain needs it at run time. Several apps may share the group: each has its own item, by its bundle id.
+/// Elsewhere, for tests, it is an `SQLiteKeyStore` in a folder of the bundle id in the folder that the environment variable
+/// `PUSHCRYPT_KEYCHAIN` names, created if it does not exist. Not run on Apple systems.
 public enum SharedKeyStore {
     /// The property list key of the access group.
     public static let propertyListKey = "PushcryptKeychainGroup"
 
-    #if os(Linux)
-        /// The type of the store on this platform.
-        public typealias Store = SQLiteKeyStore
-    #else
-        /// The type of the store on this platform.
-        public typealias Store = KeychainKeyStore
-    #endif
-
     /// Opens the store. An app and its extensions each call it in their own process, with their own bundle.
     ///
-    /// - Parameter bundle: The bundle whose property list names the access group.
+    /// - Parameters:
+    ///   - topic: The bundle id of the app.
+    ///   - bundle: The bundle whose property list names the access group.
     /// - Throws: `missingEntitlement` if neither a property list nor the environment names the store.
-    public static func open(bundle: Bundle = .main) throws(KeyStoreError) -> Store {
+    public static func open(for topic: Topic, bundle: Bundle = .main) throws(KeyStoreError) -> any DeviceStore {
         #if os(Linux)
             guard let folder = ProcessInfo.processInfo.environment["PUSHCRYPT_KEYCHAIN"], !folder.isEmpty else {
                 throw KeyStoreError(
@@ -32,24 +27,11 @@ public enum SharedKeyStore {
                     "the environment variable PUSHCRYPT_KEYCHAIN does not name a folder, which holds the keys where there is no Keychain"
                 )
             }
-            return try store(at: folder)
+            return try store(at: "\(folder)/\(topic.bundleID)")
         #else
             let group = try accessGroup(bundle.object(forInfoDictionaryKey: propertyListKey))
-            return KeychainKeyStore(accessGroup: group)
+            return KeychainDeviceStore(accessGroup: group, topic: topic)
         #endif
-    }
-
-    /// Returns the key of an account, or of any if it is nil, to seal kept responses to.
-    ///
-    /// - Throws: `unknownName` if there is none; the errors of the store.
-    public static func deviceKey(of account: String?) throws -> DevicePublicKey {
-        let keys = try open().deviceKeys().filter { key in
-            account.map { $0.utf8.elementsEqual(key.name.utf8) } ?? true
-        }
-        guard let key = keys.last else {
-            throw KeyStoreError(.unknownName, "this phone has no device key for storing a response")
-        }
-        return key.publicKey
     }
 
     /// Returns the access group in a property list's value.

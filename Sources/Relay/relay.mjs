@@ -103,19 +103,22 @@ export async function sealGrant(raw, origin, { token, environment, topic, pushKe
     // Hedged: a random source that repeats gives two grants the same key only if they say the same.
     const id = (await hmac(key.name, label("grant id"), random ?? crypto.getRandomValues(new Uint8Array(16)), plaintext)).subarray(0, ID);
     const sealed = new Uint8Array(await subtle.encrypt(...(await grantCipher(key, id, origin, "encrypt")), plaintext));
-    return { grant: encode(concat(key.header, id, sealed)), expires };
+    return { grant: encode(concat(key.header, id, sealed)), secret: await grantSecret(key, id), expires };
 }
+
+/** What only the phone keeps, and ends a grant with: who reads a grant cannot. */
+const grantSecret = async (key, id) => encode((await hmac(key.name, label("grant secret"), id)).subarray(0, ID));
 
 /** Opens a grant by any of the relay keys. Throws `malformed-grant` or `grant-unknown-key`; the caller compares key, end and revocations. */
 export async function openGrant(raws, origin, grant) {
     const bytes = decode(grant, GRANT_BYTES), wrong = new RelayError(400, "malformed-grant");
     if (!bytes || bytes[0] !== 1) throw wrong;
     const header = bytes.subarray(0, HEADER), id = bytes.subarray(HEADER, HEADER + ID);
-    let found, plain;
+    let found, plain, sealer;
     for (const raw of raws) {
         const key = await relayKey(raw);
         if (!equal(key.header, header)) continue;
-        found = raw;
+        [found, sealer] = [raw, key];
         plain = await subtle.decrypt(...(await grantCipher(key, id, origin, "decrypt")), bytes.subarray(HEADER + ID)).catch(() => undefined);
         if (plain) break;
     }
@@ -125,7 +128,7 @@ export async function openGrant(raws, origin, grant) {
     const isKnown = text[0] >= 1 && text[0] <= ENVIRONMENTS.length && text[1] >= 1 && text[1] < 1 << KINDS.length;
     if (!isKnown || end > PLAINTEXT || text.subarray(end).some((byte) => byte !== 0)) throw wrong;
     return {
-        id: hex(id), relayKey: found, environment: ENVIRONMENTS[text[0] - 1], kinds: KINDS.filter((_, bit) => (text[1] >> bit) & 1),
+        id: hex(id), relayKey: found, secret: await grantSecret(sealer, id), environment: ENVIRONMENTS[text[0] - 1], kinds: KINDS.filter((_, bit) => (text[1] >> bit) & 1),
         issued: Number(view.getBigUint64(2)), expires: Number(view.getBigUint64(10)), pushKey: encode(text.subarray(18, 50)),
         topic: new TextDecoder().decode(text.subarray(51, topicEnd)), token: hex(text.subarray(topicEnd + 1, end)),
     };
@@ -196,7 +199,7 @@ function membersOf(value, depth) {
 /** Whether it is an object without other members than these; which are missing, their types show. */
 const hasOnly = (value, ...names) => isObject(value) && Object.keys(value).every((name) => names.includes(name));
 
-/** What a phone says of itself in `POST /v1/grants` and `POST /v1/revoke`. */
+/** What a phone says of itself in `POST /v1/grants`. */
 const isPhone = ({ token, environment, topic }) => isToken(token) && ENVIRONMENTS.includes(environment) && isTopic(topic);
 
 // Limits
@@ -340,24 +343,16 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
     }
 
     async function revoke(request) {
-        const asked = parseObject(await bodyOf(request));
-        const isGood = hasOnly(asked, "token", "environment", "topic", "grant") && isPhone(asked) && ["string", "undefined"].includes(typeof asked.grant);
-        if (!isGood) throw malformed();
+        const asked = parseObject(await bodyOf(request)), texts = ["grant", "secret"];
+        if (!hasOnly(asked, ...texts, "all") || texts.some((name) => typeof asked[name] !== "string") || ![undefined, true].includes(asked.all)) throw malformed();
         // Each leaves a row in the store.
         limit(endsByAddress, request);
-        if (asked.grant === undefined) {
-            const names = await Promise.all(relayKeys.map((key) => cutoffName(key, asked)));
-            await stored(() => store.put(names.map((name) => ({ name, at: now(), until: now() + LIFE }))));
-            return {};
-        }
-        const grant = await openGrant(relayKeys, origin, asked.grant).catch((error) => {
-            // Its key is gone, so it has ended.
-            if (error.code !== "grant-unknown-key") throw error;
-        });
-        if (!grant) return {};
-        const same = ["token", "environment", "topic"].map((name) => equal(utf8(grant[name]), utf8(asked[name])));
-        if (same.includes(false)) throw new RelayError(403, "wrong-token");
-        if (grant.expires >= now()) await stored(() => store.put([{ name: `g${grant.id}`, at: 0, until: grant.expires }]));
+        const grant = await openGrant(relayKeys, origin, asked.grant);
+        if (!equal(utf8(grant.secret), utf8(asked.secret))) throw new RelayError(403, "wrong-secret");
+        const rows = [{ name: `g${grant.id}`, at: 0, until: grant.expires }], at = now() + DAY;
+        // A day ahead, so that the grants of a clock that was ahead end, too.
+        if (asked.all) for (const key of relayKeys) rows.push({ name: await cutoffName(key, grant), at, until: at + LIFE });
+        if (asked.all || grant.expires >= now()) await stored(() => store.put(rows));
         return {};
     }
 

@@ -65,7 +65,7 @@ import Testing
         try pair.changeDeviceKey(at: now)
         let after = try #require(try pair.seal(payload, for: "phone1", at: now))
         #expect(before.recipient != after.recipient)
-        #expect(try pair.phone.deviceKeys().map(\.state) == [.retiring, .active])
+        #expect(try pair.phone.state().accounts[0].keys.map(\.state) == [.retiring, .active])
         #expect(try pair.open(before, at: now).body == "See you at 8")
         #expect(try pair.open(after, at: now).body == "See you at 8")
         #expect(try pair.seal(payload, for: "phone2", at: now) == nil)
@@ -74,20 +74,20 @@ import Testing
     @Test func aChangedSigningKeyIsLearnedFromTheFirstPush() throws {
         let pair = try Enrolled(in: folder, at: now)
         let before = try #require(try pair.seal(payload, for: "phone1", at: now))
-        let pins = try pair.phone.pinnedProviders()
+        let pins = try pair.phone.state().accounts.map(\.pins)
         let certificate = try pair.changeSigningKey(at: now)
         let after = try #require(try pair.seal(payload, for: "phone1", at: now))
         #expect(try pair.open(after, at: now).certificate == certificate)
         // The phone knows it now, and the pin stays.
         #expect(try pair.open(after, at: now).certificate == nil)
-        #expect(try pair.phone.pinnedProviders() == pins)
+        #expect(try pair.phone.state().accounts.map(\.pins) == pins)
         #expect(try pair.open(before, at: now).body == "See you at 8")
     }
 
     @Test func anotherPinEndsTheFirst() throws {
         let pair = try Enrolled(in: folder, at: now)
         let before = try #require(try pair.seal(payload, for: "phone1", at: now))
-        try replacePin(of: pair.phone, by: ProviderKey().publicKey, nil, for: pair.topic, at: now)
+        try replacePin(of: pair.phone, by: ProviderKey().publicKey, nil, for: pair.topic)
         let error = #expect(throws: OpenError.self) { try pair.open(before, at: now) }
         #expect(error?.code == .authenticationFailed)
     }
@@ -105,12 +105,12 @@ import Testing
         #expect(fallback == ["New message", "(Encrypted)", "authentication-failed"])
     }
 
-    @Test func whatAnExtensionLearnsIsTakenInAtTheNextLaunch() throws {
+    @Test func whatAnExtensionLearnsIsInTheSharedStore() throws {
         let pair = try Enrolled(in: folder, at: now)
         let shared = "\(folder)/group"
         try FileManager.default.createDirectory(
             atPath: shared, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let receiver = ExtensionReceiver(keys: pair.phone, folder: shared, topic: pair.topic)
+        let receiver = ExtensionReceiver(store: pair.phone, folder: shared, topic: pair.topic)
         let certificate = try #require(try pair.changeSigningKey(at: now))
         for row in 1...2 {
             let sealed = try #require(try pair.seal(payload, for: "phone1", at: now))
@@ -119,13 +119,9 @@ import Testing
             receiver.receive(push, requestID: "request\(row)", at: now) { shown.append($0) }
             #expect(shown.map(\.content.body) == ["See you at 8"])
         }
-        func change() throws -> ProviderTrust.Change {
-            var trust = try pair.phone.trust(for: pair.topic, account: SQLiteKeyStore.defaultName)
-            return try trust.accept(certificate, for: pair.topic)
-        }
-        #expect(try change() == .raised)
-        #expect(try launch(pair.phone, folder: shared, at: now) == ["opened": 2])
-        #expect(try change() == .unchanged)
+        var trust = try pair.phone.state().trust(for: pair.topic, account: DeviceState.defaultName)
+        #expect(try trust.accept(certificate, for: pair.topic) == .unchanged)
+        #expect(try outcomes(in: shared) == ["opened": 2])
     }
 }
 

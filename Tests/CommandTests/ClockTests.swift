@@ -72,7 +72,7 @@ import Testing
         let made = Console.standard.timestamp
         let store = try SQLiteKeyStore.create(in: path, passphrase: nil, at: made)
         _ = try store.generateProviderKey(topic: Topic("com.example.app"), at: made)
-        _ = try store.generateDeviceKey(at: made)
+        try store.change { (state) throws(KeyStoreError) in try state.add(at: made) }
         usleep(1_100_000)
         let processes = try (0..<2).map { _ in
             let process = Process()
@@ -96,7 +96,7 @@ import Testing
             // What a request lists is what was replaced: epoch 0, once.
             #expect(try store.requestCertificate(at: Console.standard.timestamp).request.past.map(\.epoch) == [0])
         } else {
-            #expect(try store.deviceKeys().map(\.generation) == [1, 2])
+            #expect(try store.state().accounts[0].keys.map(\.generation) == [1, 2])
         }
     }
 }

@@ -26,9 +26,8 @@ import Testing
         (.store, KeyStoreError.Code.allCases.map(\.description)),
         (
             .enrolment,
-            EnrolmentStateError.Code.allCases.map(\.description) + ["unreadable-enrolment"]
-                + EnrolmentPlan.Reason.allCases.map(\.description)
-                + ["alerts-off", "provider-replaced", "certificate-conflict", "no-push-key", "pair-again"]
+            ["not-configured"] + EnrolmentNotice.allCases.map(\.rawValue)
+                + EnrolmentStep.Reason.allCases.map(\.rawValue)
         ),
         (.pairing, PairingError.Code.allCases.map(\.description) + ["pairing-used"]),
         (.categories, CategoryError.Code.allCases.map(\.description)),

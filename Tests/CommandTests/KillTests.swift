@@ -23,8 +23,10 @@ import Testing
             sealer = Sealer(provider: provider, topic: topic)
             let now = Console.standard.timestamp
             let store = try SQLiteKeyStore.create(in: directory.file("store"), passphrase: nil, at: now)
-            key = try store.generateDeviceKey(topic: topic, at: now).publicKey
-            try store.pinProvider(provider.publicKey, topic: topic, at: now)
+            key = try store.change { (state) throws(KeyStoreError) in
+                try state.pin(ProviderPin(provider.publicKey), topic: topic)
+                return try state.add(topic: topic, at: now)
+            }.publicKey
             _ = try ExtensionDatabase.create(in: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
         }
 
@@ -87,7 +89,7 @@ import Testing
 
     private static let requests = ["a", "b"]
     private static let killsPerMessage = 4
-    /// `make nightly PART="kill-points delivery"` kills at every call, and far more often.
+    /// `make nightly PART=kill-points` kills at every call, and far more often.
     private static let kills = 60
 
     @Test func aMessageRingsAtMostOnceAndIsAlwaysShownWhateverIsKilled() throws {

@@ -12,7 +12,7 @@ import Testing
 
 /// The guide's calls: an app whose delegate returns without having reported a call is ended by the system.
 @Suite(.timeLimit(.minutes(20))) struct CallTests {
-    private let keys: SQLiteKeyStore
+    private let keys: MemoryDeviceStore
     private let provider = ProviderKey()
     private let topic: Topic
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID())")
@@ -21,16 +21,17 @@ import Testing
 
     init() throws {
         topic = try Topic("com.example.app")
-        keys = try SQLiteKeyStore.inMemory()
-        _ = try keys.generateDeviceKey(topic: topic, at: Self.now)
-        try keys.pinProvider(provider.publicKey, at: Self.now)
+        var state = DeviceState()
+        try state.add(topic: topic, at: Self.now)
+        try state.pin(ProviderPin(provider.publicKey))
+        keys = MemoryDeviceStore(state)
         calls = Calls(Provider(events), AppPushes(configuration: Self.configuration(keys, topic, folder)))
     }
 
     private static var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
 
     private static func configuration(
-        _ keys: SQLiteKeyStore, _ topic: Topic, _ folder: URL
+        _ keys: MemoryDeviceStore, _ topic: Topic, _ folder: URL
     ) -> NotificationServiceHandler.Configuration {
         var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: folder) { keys }
         // Stands still: a busy machine makes nothing late.
@@ -43,7 +44,7 @@ import Testing
     ) throws -> [UInt8] {
         var options = options
         options.pushType = type
-        let device = try #require(try keys.deviceKeys().first).publicKey
+        let device = try keys.state().accounts[0].keys[0].publicKey
         let anna = try #require(CommunicationSender(name: "Anna", handle: "u17"))
         let push = try Sealer(provider: provider, topic: topic)
             .seal(payload.utf8, from: anna, to: device, at: Self.now, options: options)

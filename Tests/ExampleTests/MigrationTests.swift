@@ -20,9 +20,10 @@ import UserNotifications
         topic = try Topic("com.example.app")
         setenv("PUSHCRYPT_KEYCHAIN", folder.appendingPathComponent("keychain").path, 1)
         setenv("PUSHCRYPT_APP_GROUPS", folder.appendingPathComponent("groups").path, 1)
-        let keys = try SharedKeyStore.open()
-        _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(provider.publicKey, at: now)
+        try SharedKeyStore.open(for: topic).change { (state) throws(KeyStoreError) in
+            try state.add(topic: topic, at: now)
+            try state.pin(ProviderPin(provider.publicKey))
+        }
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -61,7 +62,7 @@ import UserNotifications
     @Test(arguments: guides)
     func aSealedPushIsOpened(_ guide: Guide) async throws {
         let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}"#
-        let key = try SharedKeyStore.open().deviceKeys(named: nil)[0].publicKey
+        let key = try SharedKeyStore.open(for: topic).state().accounts[0].keys[0].publicKey
         let sealed = try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now)
         let outcome = await SimulatedDevice(serviceExtension: guide.before).push(APNsPush(sealed.json))
         #expect(outcome.shown?.title == "Table for two")

@@ -8,7 +8,7 @@ import PushcryptService
 
 /// An enrolled phone and its provider, for the test in Docs/ServiceExtension.md.
 struct Phone {
-    let keys: SQLiteKeyStore
+    let keys: MemoryDeviceStore
     let topic: Topic
     let provider = ProviderKey()
     let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
@@ -16,13 +16,14 @@ struct Phone {
 
     init() throws {
         topic = try Topic("com.example.app")
-        keys = try SQLiteKeyStore.inMemory()
-        _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(provider.publicKey, at: now)
+        var state = DeviceState()
+        try state.add(topic: topic, at: now)
+        try state.pin(ProviderPin(provider.publicKey))
+        keys = MemoryDeviceStore(state)
     }
 
     func push(_ payload: String) throws -> APNsPush {
-        let device = try keys.deviceKeys()[0].publicKey
+        let device = try keys.state().accounts[0].keys[0].publicKey
         return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: device, at: now).json)
     }
 

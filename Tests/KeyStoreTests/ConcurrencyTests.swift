@@ -48,11 +48,11 @@ struct ConcurrencyTests {
             try #require(try store.addDevice(registration, id: id, at: start) == .added)
             try #require(try store.device(id: id)?.publicKey == registration.publicKey)
             if round == 0 {
-                _ = try store.generateDeviceKey(named: id, at: start)
+                try patiently { () throws(KeyStoreError) in try store.add(to: id) }
                 _ = try store.generateProviderKey(named: id, topic: .app, at: start)
             } else {
-                _ = try store.rotateDeviceKey(named: "\(writer).0", at: start)
-                _ = try store.confirmDeviceKey(named: "\(writer).0", at: start)
+                try patiently { () throws(KeyStoreError) in try store.rotate("\(writer).0") }
+                try patiently { () throws(KeyStoreError) in try store.confirm("\(writer).0") }
                 _ = try store.rotateSigningKey(named: "\(writer).0", at: start)
             }
         }
@@ -69,7 +69,7 @@ struct ConcurrencyTests {
 
     private static func expectEverything(in store: SQLiteKeyStore, writers: Int) throws {
         #expect(try store.deviceCount() == writers * rounds)
-        #expect(try store.deviceKeys().count == writers * rounds)
+        #expect(try store.keys().count == writers * rounds)
         let epoch = UInt32(start.milliseconds / 1000) + UInt32(rounds) - 2
         #expect(try store.providerKeys().map(\.epoch) == Array(repeating: epoch, count: writers))
         #expect(!store.check().contains { $0.severity != .note })
@@ -79,14 +79,14 @@ struct ConcurrencyTests {
 
     @Test func twoThatRotateAtOnceGetOnePendingKey() async throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(at: start)
+        try home.store.add()
         let stores = try (0..<6).map { _ in try home.store.anotherConnection() }
-        let records = try await withThrowingTaskGroup(of: DeviceKeyRecord.self) { group in
-            for store in stores { group.addTask { try store.rotateDeviceKey(at: start) } }
+        let keys = try await withThrowingTaskGroup(of: DevicePublicKey.self) { group in
+            for store in stores { group.addTask { try store.rotate().publicKey } }
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
-        #expect(records.count == 1)
-        #expect(try home.store.deviceKeys().map(\.state) == [.active, .pending])
+        #expect(keys.count == 1)
+        #expect(try home.store.keys().map(\.state) == [.active, .pending])
     }
 
     private static let rotations = 6
@@ -126,26 +126,26 @@ struct ConcurrencyTests {
 
     @Test func whileAnotherWritesAWriterWaitsThenSaysSo() throws {
         let home = try Home(options: .impatient)
-        _ = try home.store.generateDeviceKey(at: start)
+        try home.store.add()
         let writer = try home.raw()
         try writer.execute("BEGIN IMMEDIATE")
-        #expect(code { try home.store.rotateDeviceKey(at: start) } == .storeBusy)
-        #expect(try home.store.deviceKeys().count == 1, "readers do not wait")
-        #expect(try home.reopened(options: .impatient).deviceKeys().count == 1)
+        #expect(code { try home.store.rotate() } == .storeBusy)
+        #expect(try home.store.keys().count == 1, "readers do not wait")
+        #expect(try home.reopened(options: .impatient).keys().count == 1)
         try writer.execute("ROLLBACK")
-        #expect(code { try home.store.rotateDeviceKey(at: start) } == nil)
+        #expect(code { try home.store.rotate() } == nil)
     }
 
     @Test func aWriterOfAnotherProcessIsWaitedForToo() async throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(at: start)
+        try home.store.add()
         let writer = try home.raw()
         try writer.execute("BEGIN IMMEDIATE")
         let path = home.scratch.store
         await #expect(processExitsWith: .success) { [path = path as String] in
             let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .impatient)
-            try #require(code { try store.rotateDeviceKey(at: start) } == .storeBusy)
-            try #require(try store.deviceKeys().count == 1)
+            try #require(code { try store.rotate() } == .storeBusy)
+            try #require(try store.keys().count == 1)
         }
         try writer.execute("ROLLBACK")
     }
@@ -154,30 +154,28 @@ struct ConcurrencyTests {
 
     @Test func aProcessKilledInTheMiddleOfAChangeHasChangedNothing() async throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(at: start)
-        let before = try home.store.rotateDeviceKey(at: start)
+        try home.store.add()
+        let before = try home.store.rotate()
         let path = home.scratch.store
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
             try store.write { (transaction) throws(KeyStoreError) in
-                for row in try transaction.deviceKeyRows("default") {
-                    _ = try transaction.delete(DeviceKeyRow.self, key: .integer(row.id))
-                }
+                try transaction.connection.execute("DELETE FROM states")
                 kill(getpid(), SIGKILL)
             }
         }
-        #expect(try home.reopened().deviceKeys().last == before)
+        #expect(try home.reopened().keys().last == before)
         #expect(!home.store.check().contains { $0.severity != .note })
     }
 
     @Test func aProcessKilledAfterAChangeHasMadeIt() async throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(at: start)
+        try home.store.add()
         let path = home.scratch.store
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            _ = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).rotateDeviceKey(at: start)
+            _ = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).rotate()
             kill(getpid(), SIGKILL)
         }
-        #expect(try home.reopened().deviceKeys().map(\.state) == [.active, .pending])
+        #expect(try home.reopened().keys().map(\.state) == [.active, .pending])
     }
 }

@@ -3,120 +3,188 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A device's keys: names, the default, and what opens.
+/// A device's keys: names, the default, what opens, and the life of each with its exact boundaries. What holds in every order of
+/// events, ``DeviceStateModelTests`` proves.
 struct DeviceKeyTests {
-    @Test(arguments: DeviceStoreKind.allCases)
-    func theFirstKeyIsActiveAndTheDefault(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        let record = try store.generateDeviceKey(topic: .app, at: start)
-        #expect(record.name == "default")
-        #expect(record.topic?.bundleID == "com.example.app")
-        #expect(record.generation == 1)
-        #expect(record.state == .active)
-        #expect(record.createdAt == start)
-        #expect(record.retiresAt == nil)
-        #expect(record.isDefault)
-        #expect(record.keyID == record.publicKey.id)
-        #expect(try store.deviceKeys() == [record])
-        #expect(try store.deviceKeys(named: nil) == [record])
-        let found = try #require(try store.deviceKey(id: record.keyID, at: start))
-        #expect(found.record == record)
-        #expect(found.key.publicKey == record.publicKey)
+    private typealias State = DeviceState
+
+    /// A state with an active key of each account.
+    private func state(_ names: String..., topic: Topic? = nil) throws -> State {
+        var state = State()
+        for name in names { try state.add(to: name, topic: topic, at: start) }
+        return state
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func anImportedKeyIsTheKeyThatWasGiven(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
+    private func states(_ state: State) -> [State.Key.State] { state.keys.map(\.state) }
+
+    // MARK: Names
+
+    @Test func theFirstKeyIsActiveAndTheDefault() throws {
+        let state = try state("work", "home", topic: .app)
+        let account = try state.accountWithKeys()
+        let key = try #require(account.keys.first)
+        #expect(account.name == "work" && account.keys.count == 1 && account.currentKey == key)
+        #expect(try account.topic == .app && key.generation == 1 && key.state == .active)
+        #expect(key.createdAt == start && key.retiresAt == nil && key.keyID == key.publicKey.id)
+        let found = try #require(state.key(key.keyID, at: start))
+        #expect(found.account == account && found.key == key)
+        #expect(try found.key.deviceKey().publicKey == key.publicKey)
+        #expect(state.key(KeyID(value: key.keyID.value ^ 1), at: start) == nil)
+    }
+
+    @Test func anImportedKeyIsTheKeyThatWasGiven() throws {
+        var state = State()
         let key = DeviceKey()
-        let record = try store.importDeviceKey(key, named: "work", at: start)
-        #expect(record.publicKey == key.publicKey)
-        #expect(record.generation == 1 && record.state == .active && record.topic == nil)
-        #expect(try store.deviceKey(id: record.keyID, at: start)?.key.scalar == key.scalar)
+        let stored = try state.add(key, at: start)
+        #expect(state.accounts.map(\.name) == ["default"] && stored.publicKey == key.publicKey)
+        #expect(try state.key(stored.keyID, at: start)?.key.deviceKey().scalar == key.scalar)
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aStoreHoldsAKeyForEachAccount(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        let first = try store.generateDeviceKey(named: "first", topic: .app, at: start)
-        let second = try store.generateDeviceKey(named: "second", topic: .other, at: start)
-        #expect(first.isDefault && !second.isDefault)
-        #expect(try store.deviceKeys(named: nil) == [first])
-        #expect(try store.deviceKeys(named: "second") == [second])
-        try store.setDefaultDeviceKey(named: "second")
-        #expect(try store.deviceKeys(named: nil).map(\.name) == ["second"])
-        #expect(try store.deviceKeys().map(\.isDefault) == [false, true])
-        #expect(try store.deviceKey(id: second.keyID, at: start)?.record.isDefault == true)
+    @Test func theDefaultIsTheFirstAccountThatHasKeys() throws {
+        var state = State()
+        try state.pin(ProviderPin(OneProvider.key.publicKey), for: "pins only")
+        #expect(code { try state.accountWithKeys() } == .unknownName)
+        for name in ["a", "b", "c"] { try state.add(to: name, at: start) }
+        #expect(try state.accountWithKeys().name == "a")
+        try state.setDefault("c")
+        #expect(try state.accountWithKeys().name == "c" && state.rotate(at: start).generation == 2)
+        state.removeAccount("c")
+        #expect(try state.accountWithKeys().name == "a")
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func whatCannotBeMeantIsRefused(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        #expect(code { try store.deviceKeys(named: nil) } == .unknownName)
-        #expect(code { try store.rotateDeviceKey(at: start) } == .unknownName)
-        #expect(code { try store.confirmDeviceKey(at: start) } == .unknownName)
-        #expect(code { try store.setDefaultDeviceKey(named: "nobody") } == .unknownName)
-
-        let one = try store.generateDeviceKey(named: "one", at: start)
-        #expect(code { try store.generateDeviceKey(named: "one", at: start) } == .nameTaken)
-        #expect(code { try store.importDeviceKey(DeviceKey(), named: "one", at: start) } == .nameTaken)
-        #expect(try store.deviceKey(id: KeyID(value: one.keyID.value ^ 1), at: start) == nil)
-        #expect(try store.deviceKeys() == [one])
+    @Test func whatCannotBeMeantIsRefusedAndChangesNothing() throws {
+        var state = try state("one", topic: .app)
+        let before = state
+        let refused: [(KeyStoreError.Code, (inout State) throws -> Void)] = [
+            (.unknownName, { try $0.rotate("nobody", at: start) }),
+            (.unknownName, { try $0.confirm("nobody", at: start) }),
+            (.unknownName, { try $0.setDefault("nobody") }),
+            (.unknownName, { _ = try $0.accountWithKeys("nobody") }),
+            (.nameTaken, { try $0.add(to: "one", at: start) }),
+            (.keyIDTaken, { try $0.add(before.keys[0].deviceKey(), to: "two", at: start) }),
+            (.topicMismatch, { try $0.pin(ProviderPin(OneProvider.key.publicKey), for: "one", topic: .other) }),
+        ]
+        for (expected, change) in refused {
+            #expect(code { try change(&state) } == expected)
+            #expect(state == before)
+        }
+        var empty = State()
+        #expect(code { try empty.rotate(at: start) } == .unknownName)
+        #expect(code { try empty.confirm(at: start) } == .unknownName)
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func whenTheDefaultIsGoneAndSeveralAreLeftOneMustBeNamed(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        for name in ["a", "b", "c"] { _ = try store.generateDeviceKey(named: name, at: start) }
-        _ = try store.purgeDeviceKeys(named: "a")
-        let error = error { try store.deviceKeys(named: nil) }
-        #expect(error?.code == .ambiguousName)
-        #expect(error?.description.contains("b, c") == true)
-        _ = try store.purgeDeviceKeys(named: "b")
-        #expect(try store.deviceKeys(named: nil).map(\.name) == ["c"])
-        #expect(try store.deviceKeys().map(\.isDefault) == [true])
+    @Test(arguments: ["", "a\u{0}b", "line\nbreak", "\u{7f}", "\u{85}", String(repeating: "x", count: 256)])
+    func aNameThatATerminalCannotTakeIsRefused(_ name: String) throws {
+        var state = State()
+        #expect(code { try state.add(to: name, at: start) } == .invalidName)
+        #expect(code { try state.pin(ProviderPin(OneProvider.key.publicKey), for: name) } == .invalidName)
+        #expect(code { try state.setPins([], for: name, topic: .app) } == .invalidName)
+        #expect(state == State())
     }
 
-    @Test(
-        arguments: DeviceStoreKind.allCases,
-        ["", "a\u{0}b", "line\nbreak", "\u{7f}", "\u{85}", String(repeating: "x", count: 256)])
-    func aNameThatATerminalCannotTakeIsRefused(_ kind: DeviceStoreKind, _ name: String) throws {
-        let store = try kind.store()
-        #expect(code { try store.generateDeviceKey(named: name, at: start) } == .invalidName)
-        #expect(code { try store.importDeviceKey(DeviceKey(), named: name, at: start) } == .invalidName)
-        #expect(code { try store.pinProvider(ProviderKey().publicKey, for: name, at: start) } == .invalidName)
-        #expect(try store.deviceKeys().isEmpty && store.pinnedProviders().isEmpty)
-    }
-
-    @Test(arguments: DeviceStoreKind.allCases)
-    func namesAreBytes(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        let composed = try store.generateDeviceKey(named: "caf\u{e9}", at: start)
-        let decomposed = try store.generateDeviceKey(named: "cafe\u{301}", at: start)
-        #expect(composed.isDefault && !decomposed.isDefault)
-        #expect(try store.deviceKeys(named: "cafe\u{301}") == [decomposed])
+    @Test func namesAreBytes() throws {
         let longest = String(repeating: "x", count: 255)
-        #expect(try store.generateDeviceKey(named: longest, at: start).name == longest)
+        let state = try state("caf\u{e9}", "cafe\u{301}", longest)
+        #expect(state.accounts.count == 3)
+        #expect(state.account("cafe\u{301}")?.keys == [state.keys[1]])
     }
 
-    // MARK: One candidate for each id
+    // MARK: Rotation
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func anImportOfAnIDThatIsHeldIsRefused(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        let key = DeviceKey()
-        let record = try store.importDeviceKey(key, named: "one", at: start)
-        #expect(code { try store.importDeviceKey(key, named: "two", at: start) } == .keyIDTaken)
-        #expect(try store.deviceKeys() == [record])
+    @Test func aPendingKeyOpensBeforeTheProviderHearsOfIt() throws {
+        var state = try state("one")
+        let active = state.keys[0]
+        let pending = try state.rotate(at: start + 10)
+        #expect(pending.state == .pending && pending.generation == 2 && pending.createdAt == start + 10)
+        #expect(pending.publicKey != active.publicKey && state.accounts[0].currentKey == pending)
+        for key in [active, pending] { #expect(state.key(key.keyID, at: start)?.key == key) }
+        // A lost reply is answered by rotating again.
+        #expect(try state.rotate(at: start + 999) == pending)
+        #expect(states(state) == [.active, .pending])
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aGeneratedKeyWithAnIDThatIsHeldIsMadeAgain(_ kind: DeviceStoreKind) throws {
-        let first = DeviceKey()
-        let second = DeviceKey()
-        let source = Locked(KeySource([first, first, first, second]))
-        let store = try kind.store { source.withLock { $0.next() } }
-        #expect(try store.generateDeviceKey(at: start).publicKey == first.publicKey)
-        #expect(try store.rotateDeviceKey(at: start).publicKey == second.publicKey)
+    @Test func aConfirmedKeyIsActiveAndTheOldOneOpensUpToItsEnd() throws {
+        var state = try state("one")
+        let old = state.keys[0]
+        let pending = try state.rotate(at: start)
+        let confirmed = try #require(try state.confirm(grace: .seconds(60), at: start + 10))
+        #expect(confirmed.publicKey == pending.publicKey && confirmed.state == .active)
+        #expect(states(state) == [.retiring, .active] && state.accounts[0].currentKey == confirmed)
+        let end = start + 70
+        #expect(state.keys[0].retiresAt == end)
+        #expect(state.key(old.keyID, at: end) != nil && state.key(old.keyID, at: end.next) == nil)
+        let before = state
+        #expect(try state.confirm(at: start + 20) == nil, "nothing is pending any more")
+        #expect(state.purge(endedBefore: end).isEmpty && state == before)
+        #expect(state.purge(endedBefore: end.next).map(\.publicKey) == [old.publicKey])
+        #expect(states(state) == [.active])
+    }
+
+    /// The provider acknowledged the second key twice; the third it has never heard of.
+    @Test func anOldReplyThatComesAgainConfirmsNothing() throws {
+        var state = try state("one")
+        let second = try state.rotate(at: start)
+        #expect(try state.confirm(acknowledged: second.keyID, at: start) != nil)
+        let third = try state.rotate(at: start + 1)
+        for old in [second.keyID, state.keys[0].keyID, KeyID(value: 0)] {
+            #expect(try state.confirm(acknowledged: old, at: start + 2) == nil)
+        }
+        #expect(states(state) == [.retiring, .active, .pending])
+        #expect(try state.confirm(acknowledged: third.keyID, at: start + 3)?.publicKey == third.publicKey)
+    }
+
+    @Test func theStandardGraceOutlivesTheLongestTimeToLive() throws {
+        var state = try state("one")
+        try state.rotate(at: start)
+        try state.confirm(at: start)
+        #expect(state.keys[0].retiresAt == start.adding(.days(31)))
+        #expect(State.standardGrace.seconds > Freshness.maximumTimeToLive.seconds)
+        try state.rotate(at: start)
+        try state.confirm(grace: .seconds(.max), at: start)
+        #expect(state.keys[1].retiresAt?.milliseconds == .max)
+        #expect(state.key(state.keys[1].keyID, at: Timestamp(milliseconds: .max)) != nil)
+    }
+
+    @Test func aKeyMayRotateWhileOthersStillRetire() throws {
+        var state = try state("one")
+        for day in 1...3 as ClosedRange<UInt64> {
+            try state.rotate(at: start + day * 86_400)
+            try state.confirm(at: start + day * 86_400)
+        }
+        #expect(states(state) == [.retiring, .retiring, .retiring, .active])
+        #expect(state.keys.map(\.generation) == [1, 2, 3, 4])
+        #expect(state.keys.compactMap(\.retiresAt) == (1...3).map { start + $0 * 86_400 + 31 * 86_400 })
+    }
+
+    @Test func aPurgeIsOfOneAccountOrOfAll() throws {
+        var state = try state("anna", "ben")
+        for name in ["anna", "ben"] {
+            try state.rotate(name, at: start)
+            try state.confirm(name, grace: .seconds(60), at: start)
+        }
+        var other = state
+        #expect(other.purge("anna", endedBefore: start + 61).count == 1 && other.keys.count == 3)
+        #expect(other.purge("nobody", endedBefore: start + 61).isEmpty)
+        #expect(state.purge(endedBefore: start + 61).count == 2 && states(state) == [.active, .active])
+    }
+
+    @Test func afterTheLastGenerationThereIsNoOther() throws {
+        var state = try state("one")
+        let key = state.keys[0]
+        state.accounts[0].keys = [
+            State.Key(
+                publicKey: key.publicKey, generation: .max, state: .active, createdAt: start, secret: key.secret)
+        ]
+        #expect(code { try state.rotate(at: start) } == .rotationRefused)
+        #expect(states(state) == [.active])
+    }
+
+    @Test func aMadeKeyWithAnIDThatIsHeldIsMadeAgain() throws {
+        var state = try state("other", "one")
+        let (first, second) = (try state.keys[0].deviceKey(), DeviceKey())
+        let keys = Locked(KeySource([first, first, second]))
+        let made = try state.rotate("one", suite: nil, at: start) { _ in keys.withLock { $0.next() } }
+        #expect(made.publicKey == second.publicKey)
     }
 
     private final class KeySource {
@@ -125,38 +193,59 @@ struct DeviceKeyTests {
         func next() -> DeviceKey { keys.popLast() ?? DeviceKey() }
     }
 
-    @Test func whatIsStoredIsThereAfterAnotherOpening() throws {
-        let home = try Home()
-        let key = DeviceKey()
-        let record = try home.store.importDeviceKey(key, named: "phone", topic: .app, at: start)
-        let pending = try home.store.rotateDeviceKey(at: start + 5)
-        let reopened = try home.reopened()
-        #expect(try reopened.deviceKeys() == [record, pending])
-        #expect(try reopened.deviceSecret(named: "phone").scalar == key.scalar)
+    @Test func aLogOutDeletesEveryKeyOfTheAccountAndCanBeRepeated() throws {
+        var state = try state("one", "two")
+        try state.rotate("one", at: start)
+        let kept = state.keys[2]
+        #expect(state.removeAccount("one").map(\.state) == [.active, .pending])
+        #expect(state.keys == [kept] && state.removeAccount("one").isEmpty)
+        #expect(try state.add(to: "one", at: start).generation == 1)
     }
 
-    // MARK: Export
+    // MARK: Refused keys [D-47] [D-49]
 
-    @Test func theActiveKeyIsExported() throws {
-        let store = try Home(.memory).store
-        #expect(code { try store.deviceSecret(named: "nobody") } == .unknownName)
-        let key = DeviceKey()
-        _ = try store.importDeviceKey(key, named: "work", at: start)
-        let pending = try store.rotateDeviceKey(at: start)
-        #expect(try store.deviceSecret(named: "work").scalar == key.scalar)
-        _ = try store.confirmDeviceKey(at: start)
-        #expect(try store.deviceSecret(named: nil).publicKey == pending.publicKey)
+    @Test func aRefusedKeyOpensFor31Days() throws {
+        var state = try state("one", "two")
+        #expect(state.refuse(state.keys[0].publicKey, of: "one", at: start) == false, "the only key")
+        let pending = try state.rotate("one", at: start)
+        let before = state
+        #expect(state.refuse(state.keys[0].publicKey, of: "one", at: start) == false)
+        #expect(state.refuse(pending.publicKey, of: "two", at: start) == false)
+        #expect(!state.refuse(pending.publicKey, of: "nobody", at: start) && state == before)
+        #expect(state.refuse(pending.publicKey, of: "one", at: start) == true)
+        #expect(state.refuse(pending.publicKey, of: "one", at: start) == false)
+        #expect(state.accounts[0].keys.map(\.state) == [.active, .retiring])
+        let end = start.adding(.days(31))
+        #expect(state.key(pending.keyID, at: end) != nil && state.key(pending.keyID, at: end.next) == nil)
+        #expect(try state.rotate("one", at: start).generation == 3)
     }
 
-    // MARK: A default whose keys are gone
+    /// One of the provider's servers has accepted the key before another refused it.
+    @Test func aRefusedKeyThatIsAcknowledgedBecomesActive() throws {
+        var state = try state("one")
+        let first = state.keys[0]
+        let refused = try state.rotate(at: start)
+        #expect(state.refuse(refused.publicKey, of: "one", at: start) == true)
+        #expect(try state.confirm(at: start) == nil)
+        #expect(try state.confirm(acknowledged: refused.keyID, at: start)?.keyID == refused.keyID)
+        #expect(states(state) == [.retiring, .active] && state.keys[1].retiresAt == nil)
+        #expect(try state.confirm(acknowledged: first.keyID, at: start) == nil, "a replaced key never comes back")
+        let next = try state.rotate(at: start)
+        #expect(try state.confirm(acknowledged: next.keyID, at: start) != nil)
+        #expect(try state.confirm(acknowledged: refused.keyID, at: start) == nil)
+    }
 
-    @Test func aDefaultNameThatOutlivedItsKeysIsUnknown() throws {
-        let home = try Home()
-        _ = try home.store.generateDeviceKey(at: start)
-        try home.raw().execute("DELETE FROM device_keys")
-        #expect(code { try home.store.rotateDeviceKey(at: start) } == .unknownName)
-        #expect(try home.store.confirmDeviceKey(at: start) == nil)
-        #expect(try home.store.purgeDeviceKeys(named: nil).isEmpty)
-        #expect(try home.store.generateDeviceKey(at: start).isDefault)
+    @Test func aRefusedKeyIsReplacedByTheNext() throws {
+        var state = try state("one")
+        let active = state.keys[0]
+        func replace(_ key: DevicePublicKey) throws -> State.Key {
+            try state.replace(key, of: "one", suite: .x25519, at: start, makeKey: State.makeKey)
+        }
+        let second = try replace(active.publicKey)
+        #expect(states(state) == [.active, .pending], "what is sealed to the active key still opens")
+        #expect(try replace(active.publicKey) == second, "another one waits already")
+        let third = try replace(second.publicKey)
+        #expect(states(state) == [.active, .retiring, .pending] && third.generation == 3)
+        #expect(state.key(second.keyID, at: start) != nil)
     }
 }

@@ -7,7 +7,6 @@ import Testing
 /// The extension's database: what its kinds of rows have in common. The replay guard has separate tests of the file.
 struct ExtensionDatabaseTests {
     enum Kind: String, CaseIterable, Sendable {
-        case learned
         case journal
         case responses
     }
@@ -25,12 +24,6 @@ struct ExtensionDatabaseTests {
         /// Adds something that tells this number from others.
         func add(_ number: UInt64) -> KeyStoreError.Code? {
             switch kind {
-            case .learned:
-                code {
-                    // The keys of devices that opened something: of certificates only the highest stays.
-                    try database.keep(
-                        openedWith: .numbered(Int(number)), nil, of: OneProvider.key.publicKey, .app, at: start)
-                }
             case .journal:
                 database.journal.append(
                     JournalEntry(time: start, fingerprint: nil, code: "c", keyState: .none, milliseconds: number))?.code
@@ -44,13 +37,9 @@ struct ExtensionDatabaseTests {
 
         func numbers() throws -> [UInt64] {
             switch kind {
-            case .learned:
-                try database.read { (connection) throws(KeyStoreError) in
-                    try LearnedTables(connection: connection).openedWith()
-                }?.map { key in (0..<4).reduce(0) { $0 | UInt64(key[$1]) << (8 * $1) } }.sorted() ?? []
             case .journal: try database.journal.entries().map(\.milliseconds)
             case .responses:
-                try database.responses.responses(openedWith: OneKey(), at: start)
+                try database.responses.responses(openedWith: OneKey().store, at: start)
                     .compactMap { UInt64(String(decoding: $0.response, as: UTF8.self)) }
             }
         }
@@ -87,7 +76,6 @@ struct ExtensionDatabaseTests {
         let change =
             switch kind {
             case .journal: "UPDATE journal SET key = 'x'"
-            case .learned: "UPDATE opened SET key = 'x'; INSERT INTO learned VALUES (1, 2, 3), (x'00', '', x'00')"
             case .responses: "UPDATE responses SET kept = 'x'"
             }
         try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).execute(change)
@@ -96,27 +84,21 @@ struct ExtensionDatabaseTests {
             #expect(subject.add(2) == nil)
             #expect(try subject.numbers() == (subject.kind == kind ? [2] : [1, 2]))
         }
-        let store = try DeviceStoreKind.memory.store()
-        let keys = ExtensionKeys(keys: store, database: ExtensionDatabase(in: scratch.store))
-        #expect(try keys.trust(for: .app, account: "default").pinned.isEmpty)
-        let merged = try ExtensionDatabase(in: scratch.store).merge(into: store, at: start)
-        #expect(merged.refused == (kind == .learned ? 2 : 0))
-        #expect(try ExtensionDatabase(in: scratch.store).merge(into: store, at: start).refused == 0)
     }
 
     /// Damage that only a reader meets is repaired by the next writer, whatever that writes.
     @Test func damageThatAReaderFindsIsRepairedByTheNextWriter() throws {
         let scratch = try directory()
         let database = ExtensionDatabase(in: scratch.store)
-        #expect(Subject(.learned, at: scratch.store).add(1) == nil)
+        #expect(Subject(.responses, at: scratch.store).add(1) == nil)
         let root = try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0)
-            .integer("SELECT rootpage FROM sqlite_schema WHERE name = 'learned'")
+            .integer("SELECT rootpage FROM sqlite_schema WHERE name = 'responses'")
         var bytes = try readFile(scratch.file(Self.name))
         for index in (Int(root) - 1) * 4096..<Int(root) * 4096 { bytes[index] = 0xff }
         try writeFile(scratch.file(Self.name), bytes)
         let entry = JournalEntry(time: start, fingerprint: nil, code: "c", keyState: .none, milliseconds: 1)
         #expect(database.journal.append(entry) == nil)
-        #expect(try database.learned(for: .app).isEmpty)
+        #expect(try database.responses.responses(openedWith: OneKey().store, at: start).isEmpty)
         #expect(try database.journal.entries().count == 1)
         #expect(database.journal.append(entry) == nil)
         #expect(try database.journal.entries().count == 1, "a new file")
@@ -146,7 +128,7 @@ struct ExtensionDatabaseTests {
         #expect(Subject(kind, at: scratch.path + "/none").add(1) == .storeMissing)
         let path = scratch.file(Self.name)
         #expect(Subject(kind, at: scratch.store).add(1) == nil)
-        try SQLiteConnection(path: path, busyTimeout: 0).execute("PRAGMA user_version = 3")
+        try SQLiteConnection(path: path, busyTimeout: 0).execute("PRAGMA user_version = 4")
         #expect(Subject(kind, at: scratch.store).add(2) == .newerVersion)
         unsafe unlink(path)
         unsafe symlink("/dev/null", path)
@@ -229,8 +211,6 @@ struct ExtensionDatabaseTests {
                 #expect(zip(mine, mine.dropFirst()).allSatisfy { $0 + 1 == $1 })
                 kept += mine.count
             }
-            // Makes room.
-            if kind == .learned { _ = try subject.database.merge(into: try DeviceStoreKind.memory.store(), at: start) }
         }
         #expect(kept >= 24)
         #expect(try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).isSound())

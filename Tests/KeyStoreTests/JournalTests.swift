@@ -58,7 +58,7 @@ struct JournalTests {
     @Test func theStateOfAKeyIsWhatTheStoreSaid() {
         typealias State = JournalEntry.KeyState
         #expect(
-            ([.pending, .active, .retiring] as [DeviceKeyRecord.State]).map(State.init) == [
+            ([.pending, .active, .retiring] as [DeviceState.Key.State]).map(State.init) == [
                 .pending, .active, .retiring,
             ])
         let errors: [(KeyStoreError.Code, State)] = [

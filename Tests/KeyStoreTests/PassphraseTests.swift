@@ -18,16 +18,16 @@ struct PassphraseTests {
     @Test func thePassphraseOpensTheStoreAndThereIsNoKeyFile() throws {
         let scratch = try Scratch()
         let key = DeviceKey()
-        _ = try create(scratch, "correct horse").importDeviceKey(key, at: start)
+        try create(scratch, "correct horse").add(key)
         #expect(try scratch.names().contains("store.key") == false)
-        #expect(try open(scratch, "correct horse").deviceSecret(named: nil).scalar == key.scalar)
+        #expect(try open(scratch, "correct horse").keys().map(\.scalar) == [key.scalar])
     }
 
     @Test func anotherConnectionDerivesNoKey() throws {
         let scratch = try Scratch()
         let store = try create(scratch, "correct horse")
-        let record = try store.generateDeviceKey(at: start)
-        #expect(try store.anotherConnection().deviceKeys() == [record])
+        let key = try store.add()
+        #expect(try store.anotherConnection().keys() == [key])
     }
 
     @Test(arguments: ["correct horse ", "Correct horse", "correct hors", "correct horse\n", "x"])

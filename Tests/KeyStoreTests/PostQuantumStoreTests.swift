@@ -1,15 +1,8 @@
-import ModelKeychain
 import PostQuantum
 import Pushcrypt
 import Testing
 
 @testable import PushcryptKeyStore
-
-/// A public key of suite 2 that any build can store.
-private func plainKey(_ byte: UInt8 = 9) throws -> DevicePublicKey {
-    let bytes = Bytes(repeating: 0, count: 1184) + [byte] + Bytes(repeating: 0, count: 31)
-    return try DevicePublicKey(bytes: bytes.span)
-}
 
 /// A provider's devices with keys of suite 2. [D-29, D-30]
 struct PostQuantumStoreTests {
@@ -19,13 +12,11 @@ struct PostQuantumStoreTests {
 
     @Test(.enabled(if: !CipherSuite.xwing.isSupported)) func aKeyThatCannotBeSealedToIsRefused() throws {
         let store = try Home(.memory).store
-        let key = try plainKey()
+        let key = try DevicePublicKey.postQuantum()
         #expect(code { try store.addDevice(registration(key, 1), id: "a", at: start) } == .unsupportedSuite)
         let replaced = code { try store.addDevice(registration(key, 1), id: "a", replace: true, at: start) }
         #expect(replaced == .unsupportedSuite)
         #expect(try store.device(id: "a") == nil)
-        let made = code { try store.generateDeviceKey(named: "x", topic: nil, suite: .xwing, at: start) }
-        #expect(made == .unsupportedSuite)
         for replace in [false, true] {
             let result = try store.importDevices(
                 [.registered(id: "a", registration(key, 1))], replace: replace, at: start)
@@ -41,12 +32,12 @@ struct PostQuantumStoreTests {
     /// Another server has stored the key, and its reply was lost: told that it is refused, the phone would retire it.
     @Test(.enabled(if: !CipherSuite.xwing.isSupported)) func aKeyThatIsHeldIsNotRefused() throws {
         let store = try Home(.memory).store
-        let key = try plainKey()
+        let key = try DevicePublicKey.postQuantum()
         _ = try store.importDevices([.registered(id: "a", registration(key, 2), updatedAt: start)], at: start)
         for replace in [false, true] {
             _ = try store.addDevice(registration(key, 2), id: "a", replace: replace, at: start)
             #expect(try store.device(id: "a")?.publicKey == key)
-            let other = registration(try plainKey(10), 3)
+            let other = registration(try .postQuantum(10), 3)
             #expect(code { try store.addDevice(other, id: "a", replace: replace, at: start) } == .unsupportedSuite)
         }
         #expect(try store.importDevices([.registered(id: "a", registration(key, 2))], at: start).unchanged == 1)
@@ -55,7 +46,7 @@ struct PostQuantumStoreTests {
     /// A device repeats an old record at another store, whose export is then the later one.
     @Test func noExportTakesADeviceBack() throws {
         let store = try Home(.memory).store
-        let (first, second, third) = (DeviceKey().publicKey, DeviceKey().publicKey, try plainKey())
+        let (first, second, third) = (DeviceKey().publicKey, DeviceKey().publicKey, try DevicePublicKey.postQuantum())
         func change(_ key: DevicePublicKey, _ generation: UInt64, at time: UInt64) -> DeviceChange {
             .registered(id: "a", registration(key, generation), owner: .nobody, updatedAt: start + time)
         }
@@ -76,7 +67,7 @@ struct PostQuantumStoreTests {
 
     @Test(.postQuantum) func aDeviceChangesOverAndNeverBack() throws {
         let store = try Home(.memory).store
-        let (old, new, late) = (DeviceKey().publicKey, try plainKey(), DeviceKey().publicKey)
+        let (old, new, late) = (DeviceKey().publicKey, try DevicePublicKey.postQuantum(), DeviceKey().publicKey)
         try store.addDevice(registration(old, 1), id: "a", at: start)
         #expect(try store.addDevice(registration(new, 2), id: "a", at: start) == .updated)
         // The record that an attacker kept, and one that he makes.
@@ -89,7 +80,7 @@ struct PostQuantumStoreTests {
         #expect(try store.device(id: "a")?.publicKey == new)
         #expect(KeyStoreError(.suiteDowngrade, "").refusal == .suiteDowngrade)
 
-        #expect(try store.addDevice(registration(plainKey(10), 3), id: "a", at: start) == .updated)
+        #expect(try store.addDevice(registration(.postQuantum(10), 3), id: "a", at: start) == .updated)
         #expect(try store.addDevice(registration(late, 1), id: "a", replace: true, at: start) == .updated)
         #expect(try store.device(id: "a")?.publicKey == late)
     }
@@ -108,91 +99,81 @@ struct PostQuantumStoreTests {
 
     @Test(.postQuantum) func aKeyBelongsToOneDevice() throws {
         let store = try Home(.memory).store
-        try store.addDevice(registration(plainKey(9), 1), id: "a", at: start)
-        try store.addDevice(registration(plainKey(10), 1), id: "b", at: start)
-        #expect(code { try store.addDevice(registration(plainKey(9), 1), id: "c", at: start) } == .keyTaken)
+        try store.addDevice(registration(.postQuantum(9), 1), id: "a", at: start)
+        try store.addDevice(registration(.postQuantum(10), 1), id: "b", at: start)
+        #expect(code { try store.addDevice(registration(.postQuantum(9), 1), id: "c", at: start) } == .keyTaken)
     }
 
     // MARK: A device's own keys
 
-    @Test(.postQuantum, arguments: DeviceStoreKind.allCases)
-    func aDeviceKeyChangesOverAndNeverBack(_ kind: DeviceStoreKind) throws {
-        let store = try kind.postQuantumStore()
-        let old = try store.generateDeviceKey(topic: .app, at: start)
-        #expect(old.publicKey.suite == .x25519)
-        let new = try store.rotateDeviceKey(named: nil, suite: .xwing, at: start)
+    /// A state with an active key of suite 1 and a pending one of suite 2, with which this build need not compute.
+    private func changingOver() throws -> DeviceState {
+        var state = DeviceState()
+        let key = try state.add(at: start)
+        state.accounts[0].keys.append(
+            DeviceState.Key(
+                publicKey: try .postQuantum(), generation: 2, state: .pending, createdAt: start, secret: key.secret))
+        return state
+    }
+
+    @Test func aDeviceKeyChangesOverAndNeverBack() throws {
+        var state = try changingOver()
+        let new = state.keys[1]
+        for suite in [nil, CipherSuite.xwing] { #expect(try state.rotate(suite: suite, at: start) == new) }
+        #expect(code { try state.rotate(suite: .x25519, at: start) } == .suiteDowngrade)
+        #expect(try state.confirm(acknowledged: new.keyID, at: start) != nil)
+        #expect(code { try state.rotate(suite: .x25519, at: start) } == .suiteDowngrade)
+        let asked = try suiteOfTheNext(&state)
+        #expect(asked == .xwing)
+    }
+
+    /// Returns the suite that a rotation asks for if its caller names none.
+    private func suiteOfTheNext(_ state: inout DeviceState) throws -> CipherSuite? {
+        final class Asked { var suite: CipherSuite? }
+        let asked = Locked(Asked())
+        try state.rotate(nil, suite: nil, at: start) { suite in
+            asked.withLock { $0.suite = suite }
+            return DeviceKey()
+        }
+        return asked.withLock { $0.suite }
+    }
+
+    @Test func aPendingKeyOfTheEarlierSuiteComesFirst() throws {
+        var state = DeviceState()
+        try state.add(at: start)
+        try state.rotate(at: start)
+        #expect(code { try state.rotate(suite: .xwing, at: start) } == .rotationRefused)
+    }
+
+    @Test func aRefusedKeyOfSuite2LeavesTheActiveKeyItsSuite() throws {
+        var state = try changingOver()
+        #expect(state.refuse(try .postQuantum(), of: "default", at: start) == true)
+        let asked = try suiteOfTheNext(&state)
+        #expect(asked == .x25519 && state.keys.last?.generation == 3)
+    }
+
+    /// A build without X-Wing keeps a key that it cannot use.
+    @Test(.enabled(if: !CipherSuite.xwing.isSupported)) func aKeyThatThisBuildCannotUseStays() throws {
+        var state = try changingOver()
+        #expect(try state.readBack() == state)
+        #expect(code { try state.keys[1].deviceKey() } == .unsupportedSuite)
+        #expect(try state.keys[0].deviceKey().publicKey == state.keys[0].publicKey)
+        #expect(code { try state.rotate("default", suite: .xwing, at: start) } == nil, "it is pending already")
+        #expect(state.removeAccount("default").count == 2)
+        try state.add(at: start)
+        #expect(code { try state.rotate(suite: .xwing, at: start) } == .unsupportedSuite)
+        #expect(state.keys.map(\.state) == [.active])
+    }
+
+    @Test(.postQuantum) func aDeviceKeyOfSuite2IsMadeAndOpened() throws {
+        var state = DeviceState()
+        try state.add(at: start)
+        let new = try state.rotate(suite: .xwing, at: start)
         #expect(new.publicKey.suite == .xwing && new.state == .pending && new.generation == 2)
-        #expect(try store.rotateDeviceKey(at: start) == new)
-        for record in [old, new] {
-            #expect(try store.deviceKey(id: record.keyID, at: start)?.key.publicKey == record.publicKey)
-        }
-        #expect(code { try store.rotateDeviceKey(named: nil, suite: .x25519, at: start) } == .suiteDowngrade)
-        _ = try store.confirmDeviceKey(acknowledged: new.keyID, at: start)
-        #expect(code { try store.rotateDeviceKey(named: nil, suite: .x25519, at: start) } == .suiteDowngrade)
-        #expect(try store.rotateDeviceKey(at: start).publicKey.suite == .xwing)
-        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active, .pending])
-    }
-
-    @Test(.postQuantum, arguments: DeviceStoreKind.allCases)
-    func aPendingKeyOfTheEarlierSuiteComesFirst(_ kind: DeviceStoreKind) throws {
-        let store = try kind.postQuantumStore()
-        _ = try store.generateDeviceKey(at: start)
-        _ = try store.rotateDeviceKey(at: start)
-        #expect(code { try store.rotateDeviceKey(named: nil, suite: .xwing, at: start) } == .rotationRefused)
-    }
-
-    @Test(.postQuantum, arguments: DeviceStoreKind.allCases)
-    func aRefusedKeyOfSuite2LeavesTheActiveKeyItsSuite(_ kind: DeviceStoreKind) throws {
-        let store = try kind.postQuantumStore()
-        _ = try store.generateDeviceKey(at: start)
-        let refused = try store.rotateDeviceKey(named: nil, suite: .xwing, at: start)
-        try store.retirePendingDeviceKey(refused.publicKey, named: nil, grace: .days(1), at: start)
-        let next = try store.rotateDeviceKey(at: start)
-        #expect(next.publicKey.suite == .x25519 && next.generation == 3)
-    }
-
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aRefusedKeyRetiresWhileItIsPending(_ kind: DeviceStoreKind) throws {
-        let store = try kind.postQuantumStore()
-        func retire(_ key: DeviceKeyRecord, named name: String? = nil) throws -> Bool {
-            try store.retirePendingDeviceKey(key.publicKey, named: name, grace: .days(31), at: start)
-        }
-        let only = try store.generateDeviceKey(at: start)
-        #expect(try !retire(only))
-        let pending = try store.rotateDeviceKey(at: start)
-        #expect(try !retire(only) && !retire(pending, named: "other"))
-        #expect(try retire(pending))
-        #expect(try !retire(pending))
-        #expect(try store.deviceKeys().map(\.state) == [.active, .retiring])
-        #expect(try store.deviceKey(id: pending.keyID, at: start.adding(.days(31))) != nil)
-        #expect(try store.deviceKey(id: pending.keyID, at: start.adding(.days(31)) + 1) == nil)
-        #expect(try store.rotateDeviceKey(at: start).generation == 3)
-    }
-
-    /// One of the provider's servers has accepted the key before another refused it.
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aRefusedKeyThatIsAcknowledgedBecomesActive(_ kind: DeviceStoreKind) throws {
-        let store = try kind.postQuantumStore()
-        let first = try store.generateDeviceKey(at: start)
-        let refused = try store.rotateDeviceKey(at: start)
-        try store.retirePendingDeviceKey(refused.publicKey, named: nil, grace: .days(31), at: start)
-        #expect(try store.confirmDeviceKey(at: start) == nil)
-        #expect(try store.confirmDeviceKey(acknowledged: refused.keyID, at: start)?.keyID == refused.keyID)
-        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
-        // A key that was replaced never comes back.
-        #expect(try store.confirmDeviceKey(acknowledged: first.keyID, at: start) == nil)
-        let next = try store.rotateDeviceKey(at: start)
-        #expect(try store.confirmDeviceKey(acknowledged: next.keyID, at: start) != nil)
-        #expect(try store.confirmDeviceKey(acknowledged: refused.keyID, at: start) == nil)
-    }
-}
-
-extension DeviceStoreKind {
-    fileprivate func postQuantumStore() throws -> any DeviceKeyStore {
-        switch self {
-        case .disk: try Home(.disk).store
-        case .memory: try Home(.memory).store
-        case .keychain: KeychainKeyStore(items: ModelKeychain().process("group"), accessGroup: "group")
-        }
+        #expect(try state.readBack().keys[1].deviceKey().publicKey == new.publicKey)
+        // The public key must be that of the seed.
+        state.accounts[0].keys[1] = DeviceState.Key(
+            publicKey: try .postQuantum(), generation: 2, state: .pending, createdAt: start, secret: new.secret)
+        #expect(code { try state.keys[1].deviceKey() } == .corruptStore)
     }
 }

@@ -208,7 +208,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
 
     @Test(arguments: [
         ("PRAGMA user_version = 0", "older layout"), ("PRAGMA application_id = 1", "is not an extension's database"),
-        ("PRAGMA user_version = 3", "newer version"),
+        ("PRAGMA user_version = 4", "newer version"),
         ("UPDATE providers SET floor = 9000000000000", "the clock was ahead"),
         (
             "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'sent)', 'state)') WHERE name = 'seen_by_time'",
@@ -244,7 +244,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
 
     @Test func aFileOfANewerVersionIsLeftAlone() throws {
         let scratch = try directory()
-        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute("PRAGMA user_version = 3")
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute("PRAGMA user_version = 4")
         let before = try readFile(scratch.file("extension.db"))
         expect(take(open(scratch.store)), .new, problem: .newerVersion)
         #expect(try readFile(scratch.file("extension.db")) == before)

@@ -5,7 +5,7 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// The device key of the format's worked example, and no other; the same in every process.
-struct OneKey: DeviceKeyReading {
+struct OneKey {
     static let scalar: Bytes = [
         0xad, 0x2f, 0xd7, 0x2a, 0x03, 0x6a, 0x46, 0x6b, 0x48, 0x62, 0x67, 0x23, 0x12, 0x61, 0x08, 0xbd, 0xd3, 0xfc,
         0xe7, 0xfd, 0x42, 0x28, 0xae, 0xc5, 0x98, 0xd5, 0xdc, 0x29, 0x2b, 0xf4, 0xbc, 0x9f,
@@ -15,17 +15,14 @@ struct OneKey: DeviceKeyReading {
 
     init() throws { key = try DeviceKey(scalar: Self.scalar.span) }
 
-    func deviceKey(id: KeyID, at now: Timestamp) -> StoredDeviceKey? {
-        guard id == key.publicKey.id else { return nil }
-        let record = DeviceKeyRecord(
-            name: "default", topic: nil, publicKey: key.publicKey, keyID: id, generation: 1, state: .active,
-            createdAt: start, retiresAt: nil, isDefault: true)
-        return StoredDeviceKey(record: record, key: key)
+    /// A store with the key alone.
+    var store: MemoryDeviceStore {
+        get throws {
+            let store = MemoryDeviceStore()
+            try store.add(key)
+            return store
+        }
     }
-
-    func trust(for topic: Topic, account: String) -> ProviderTrust { ProviderTrust(pinned: []) }
-
-    func purgeRetiredDeviceKeys(at now: Timestamp, accepted sentAt: Timestamp) -> [DeviceKeyRecord] { [] }
 }
 
 /// A user's responses wait on the disk, where nobody reads them without the device's key.
@@ -40,12 +37,12 @@ struct ResponseTests {
     private var responses: Responses { ExtensionDatabase(in: scratch.store).responses }
 
     /// A store with one device key.
-    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any DeviceKeyStore, key: DevicePublicKey) {
+    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any DeviceStore, key: DevicePublicKey) {
         let store = try kind.store()
-        return (store, try store.generateDeviceKey(topic: .app, at: start).publicKey)
+        return (store, try store.add(topic: .app).publicKey)
     }
 
-    private func texts(_ keys: some DeviceKeyReading, at now: Timestamp = start) throws -> [String] {
+    private func texts(_ keys: any DeviceStore, at now: Timestamp = start) throws -> [String] {
         try responses.responses(openedWith: keys, at: now).map { String(decoding: $0.response, as: UTF8.self) }
     }
 
@@ -96,7 +93,7 @@ struct ResponseTests {
         _ = try responses.keep(Bytes(), sealedTo: DeviceKey().publicKey, at: start)
         try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute(
             "INSERT INTO responses (key_id, kept, sealed) VALUES (\(0x654d_b668), 1767225600000, x'\(sealed)')")
-        #expect(try texts(OneKey()) == ["on my way 🚲"])
+        #expect(try texts(OneKey().store) == ["on my way 🚲"])
     }
 
     // MARK: Secrecy
@@ -120,14 +117,14 @@ struct ResponseTests {
 
     @Test func whatLoggedOutIsLost() throws {
         let (store, key) = try home()
-        let other = try store.generateDeviceKey(named: "second", at: start).publicKey
+        let other = try store.add(to: "second").publicKey
         try responses.keep(Bytes("mine".utf8), sealedTo: key, at: start)
         try responses.keep(Bytes("yours".utf8), sealedTo: other, at: start)
-        _ = try store.purgeDeviceKeys(named: "default")
+        try store.change { $0.removeAccount("default") }
         #expect(try texts(store) == ["yours"])
         #expect(try count() == 1)
         // No store at all has no key either.
-        try store.purgeEverything()
+        try store.discard()
         #expect(try texts(store) == [])
         #expect(try count() == 0)
     }
@@ -135,8 +132,10 @@ struct ResponseTests {
     @Test func aRotationDoesNotLoseAResponseDuringTheGrace() throws {
         let (store, key) = try home()
         try responses.keep(Bytes("late".utf8), sealedTo: key, at: start)
-        _ = try store.rotateDeviceKey(at: start)
-        _ = try store.confirmDeviceKey(grace: .seconds(60), at: start)
+        try store.change { (state) throws(KeyStoreError) in
+            try state.rotate(at: start)
+            try state.confirm(grace: .seconds(60), at: start)
+        }
         #expect(try texts(store, at: start + 60) == ["late"])
         #expect(try texts(store, at: (start + 60).next) == [])
     }
@@ -144,24 +143,18 @@ struct ResponseTests {
     /// Before the first unlock there is no key, and that is no reason to give a response up.
     @Test(arguments: [KeyStoreError.Code.storeLocked, .corruptStore, .storeBusy, .missingEntitlement])
     func aStoreThatCannotBeReadLosesNothing(_ failure: KeyStoreError.Code) throws {
-        struct Failing: DeviceKeyReading {
+        struct Failing: DeviceStore {
             let code: KeyStoreError.Code
 
-            func deviceKey(
-                id: KeyID, at now: Timestamp
-            ) throws(KeyStoreError) -> StoredDeviceKey? {
+            func load() throws(KeyStoreError) -> (state: DeviceState, revision: Bytes)? {
                 throw KeyStoreError(code, "")
             }
 
-            func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
+            func compareAndSwap(_: DeviceState, replacing _: Bytes?) throws(KeyStoreError) -> Bool {
                 throw KeyStoreError(code, "")
             }
 
-            func purgeRetiredDeviceKeys(
-                at now: Timestamp, accepted sentAt: Timestamp
-            ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-                throw KeyStoreError(code, "")
-            }
+            func discard() throws(KeyStoreError) { throw KeyStoreError(code, "") }
         }
         let (store, key) = try home()
         try responses.keep(Bytes("kept".utf8), sealedTo: key, at: start)

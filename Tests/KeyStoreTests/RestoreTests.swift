@@ -207,7 +207,7 @@ struct RestoreTests {
             try store.addDevice(registration, id: "new", owner: .user("anna"), at: start)
             let known = DeviceRegistration(publicKey: .numbered(4), createdAt: start)
             try store.addDevice(known, id: "d4", owner: .user("bert"), replace: true, at: start)
-            _ = try store.generateDeviceKey(named: "own", topic: nil, suite: .x25519, at: start)
+            try store.add(to: "own")
         }
         let refusal = try #require(error { try restore(to: elsewhere) })
         #expect(refusal.code == .storeExists)

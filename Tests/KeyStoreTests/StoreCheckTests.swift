@@ -11,11 +11,11 @@ struct StoreCheckTests {
     @Test(arguments: StoreKind.allCases)
     func aSoundStoreHasNoProblems(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        _ = try store.generateDeviceKey(at: start)
+        try store.add()
         _ = try store.generateProviderKey(at: start)
         let findings = store.check()
         #expect(findings.allSatisfy { $0.severity == .note })
-        #expect(findings.contains { $0.message == "table device_keys: 1 rows, all authentic" })
+        #expect(findings.contains { $0.message == "the device's state: 1 key, authentic" })
         #expect(findings.contains { $0.message == "the store can be written" })
     }
 
@@ -45,6 +45,27 @@ struct StoreCheckTests {
         }
         #expect(problems(home.store).count == 1)
         #expect(code { try home.store.providerSecret() } == .corruptStore)
+    }
+
+    /// A state that is authentic, with a secret that is another's.
+    @Test func aDeviceSecretThatIsNotOfItsKeyIsFound() throws {
+        let home = try Home()
+        try home.store.add()
+        let other = try #require(DeviceKey().withScalar { Secret(copying: $0) } as Secret?)
+        try home.store.change { state in
+            let key = state.keys[0]
+            state.accounts[0].keys[0] = DeviceState.Key(
+                publicKey: key.publicKey, generation: 1, state: .active, createdAt: start, secret: other)
+        }
+        #expect(problems(home.store).map(\.severity) == [.error])
+    }
+
+    /// Also by a process that has read the state before.
+    @Test func aDamagedStateIsFound() throws {
+        let home = try Home()
+        try home.store.add()
+        try home.raw().execute("UPDATE states SET sealed = zeroblob(length(sealed))")
+        #expect(problems(home.store).map(\.severity) == [.error])
     }
 
     @Test func aLogThatSomebodyDeletedIsFound() throws {
@@ -104,7 +125,6 @@ struct StoreCheckTests {
 
     @Test func aFileThatIsDamagedInItsStructureIsFound() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(at: start)
         // The index says nothing about the row.
         try home.raw().execute(
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'devices_of_users'")

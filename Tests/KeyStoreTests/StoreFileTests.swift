@@ -20,7 +20,7 @@ struct StoreFileTests {
     @Test func everyFileIsItsOwnersAlone() throws {
         let scratch = try Scratch()
         let store = try create(scratch)
-        _ = try store.generateDeviceKey(at: start)
+        try store.add()
         #expect(mode(of: scratch.store) == 0o700)
         #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
         for name in try scratch.names() { #expect(mode(of: scratch.file(name)) == 0o600, "\(name)") }
@@ -35,7 +35,7 @@ struct StoreFileTests {
             await #expect(processExitsWith: .success) { [path = path as String, mask = mask as mode_t] in
                 umask(mask)
                 let store = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
-                _ = try store.generateDeviceKey(at: start)
+                try store.add()
                 for name in ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"] {
                     try #require(mode(of: path + "/" + name) == 0o600)
                 }
@@ -47,9 +47,9 @@ struct StoreFileTests {
         let scratch = try Scratch()
         let deep = scratch.path + "/a/b//c/"
         let store = try SQLiteKeyStore.create(in: deep, passphrase: nil, options: .quick, at: start)
-        _ = try store.generateDeviceKey(at: start)
+        try store.add()
         for path in ["/a", "/a/b", "/a/b/c"] { #expect(mode(of: scratch.path + path) == 0o700) }
-        #expect(try SQLiteKeyStore.open(in: deep, passphrase: nil, options: .quick).deviceKeys().count == 1)
+        #expect(try SQLiteKeyStore.open(in: deep, passphrase: nil, options: .quick).keys().count == 1)
     }
 
     @Test func twoStoresShareNothing() throws {
@@ -63,9 +63,9 @@ struct StoreFileTests {
 
     @Test func aStoreIsNeverMadeOverAnother() throws {
         let scratch = try Scratch()
-        let key = try create(scratch).generateDeviceKey(at: start)
+        let key = try create(scratch).add()
         #expect(code { try create(scratch) } == .storeExists)
-        #expect(try open(scratch).deviceKeys() == [key])
+        #expect(try open(scratch).keys() == [key])
     }
 
     @Test(arguments: ["", "a\u{0}b"])
@@ -100,8 +100,8 @@ struct StoreFileTests {
         }
         #expect(code { try open(scratch) } == .storeMissing)
         let store = try create(scratch)
-        let record = try store.generateDeviceKey(at: start)
-        #expect(try open(scratch).deviceKeys() == [record])
+        let key = try store.add()
+        #expect(try open(scratch).keys() == [key])
         #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
         if leftovers.contains("store.key") {
             // It may be the only key of a database that is kept elsewhere.

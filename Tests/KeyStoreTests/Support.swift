@@ -1,5 +1,4 @@
 import Glibc
-import ModelKeychain
 import Pushcrypt
 import Testing
 
@@ -144,6 +143,12 @@ extension DevicePublicKey {
         for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
         return DevicePublicKey(checked: bytes)
     }
+
+    /// A key of suite 2 that any build can store.
+    static func postQuantum(_ byte: UInt8 = 9) throws -> DevicePublicKey {
+        let bytes = Bytes(repeating: 0, count: 1184) + [byte] + Bytes(repeating: 0, count: 31)
+        return try DevicePublicKey(bytes: bytes.span)
+    }
 }
 
 // MARK: Stores
@@ -174,26 +179,6 @@ struct Home: Sendable {
     /// The database without the rules of the store: what somebody sees who can write the file.
     func raw() throws -> SQLiteConnection {
         try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0)
-    }
-}
-
-/// The device's side is the same in every store; every rule of it is checked on each.
-enum DeviceStoreKind: CaseIterable, Sendable {
-    case disk
-    case memory
-    case keychain
-
-    func store(making makeDeviceKey: @escaping @Sendable () -> DeviceKey = { DeviceKey() }) throws -> any DeviceKeyStore
-    {
-        var options = StoreOptions.quick
-        options.makeDeviceKey = { _ in makeDeviceKey() }
-        switch self {
-        case .disk: return try Home(.disk, options: options).store
-        case .memory: return try Home(.memory, options: options).store
-        case .keychain:
-            return KeychainKeyStore(
-                items: ModelKeychain().process("group"), accessGroup: "group", makeDeviceKey: { _ in makeDeviceKey() })
-        }
     }
 }
 

@@ -57,6 +57,17 @@ struct TestProvider: Sendable {
     }
 }
 
+extension TestProvider {
+    /// A message as a phone opens it that knows nothing but the provider's key.
+    func opened(
+        with key: DeviceKey, _ certificate: Certificate? = nil, signing number: Int = 0
+    ) throws -> OpenedNotification {
+        let push = try seal(certificate, signing: number, to: key.publicKey, at: start)
+        return try Opener(topic: topic, deviceKeys: [key], trust: ProviderTrust(pinned: [publicKey]))
+            .open(push, at: start)
+    }
+}
+
 extension ProviderTrust {
     /// What was learned of the first pin.
     var learned: LearnedTrust { pins.first?.learned ?? LearnedTrust() }

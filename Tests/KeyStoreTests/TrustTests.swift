@@ -1,294 +1,272 @@
-import ModelKeychain
 import Pushcrypt
 import Testing
 
 @testable import PushcryptKeyStore
 
-/// Whom a device believes: pins of accounts, and what was learned of each provider. The same in every store.
+/// Trust of a device: pins of accounts, and what was learned of each provider.
 struct TrustTests {
     private let provider: TestProvider
     private let next: TestProvider
+    private let topic: Topic
 
     init() throws {
         provider = try TestProvider()
         next = try TestProvider(ProviderKey())
+        topic = try .app
     }
 
-    private func trust(_ store: any DeviceKeyStore, _ account: String = "default") throws -> ProviderTrust {
-        try store.trust(for: .app, account: account)
+    /// A state whose account trusts the provider.
+    private func pinned(_ certificate: Certificate? = nil) throws -> DeviceState {
+        var state = DeviceState()
+        try state.pin(ProviderPin(provider.publicKey, certificate: certificate), topic: topic)
+        return state
+    }
+
+    private func trust(_ state: DeviceState, _ account: String = "default") -> ProviderTrust {
+        state.trust(for: topic, account: account)
+    }
+
+    private func pin(_ certificate: Certificate? = nil) -> ProviderPin {
+        ProviderPin(provider.publicKey, certificate: certificate)
     }
 
     // MARK: Pins
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aPinnedProviderIsBelieved(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        #expect(try store.pinnedProviders().isEmpty)
-        #expect(try store.pinProvider(provider.publicKey, topic: .app, at: start) == .added)
-        #expect(try store.pinProvider(provider.publicKey, topic: .app, at: start + 1) == .unchanged)
-        #expect(try trust(store) == ProviderTrust(pinned: [provider.publicKey]))
-        let record = try #require(try store.pinnedProviders().first)
-        #expect(record.account == "default" && record.key == provider.publicKey && record.origin == .app)
-        #expect(try record.topic == .app && record.createdAt == start)
+    @Test func aPinnedProviderIsBelieved() throws {
+        var state = DeviceState()
+        #expect(try state.pin(pin(), topic: topic) == .added)
+        #expect(try state.pin(pin(), topic: topic) == .unchanged)
+        #expect(try state.pin(pin()) == .unchanged)
+        #expect(trust(state) == ProviderTrust(pinned: [provider.publicKey]))
+        #expect(state.accounts.map(\.name) == ["default"] && state.accounts[0].topic == topic)
+        #expect(state.accounts[0].pins == [DeviceState.Pin(key: provider.publicKey, origin: .app)])
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func accountsDoNotSharePins(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        try store.pinProvider(provider.publicKey, for: "anna", topic: .app, at: start)
-        try store.pinProvider(next.publicKey, for: "ben", topic: .app, at: start)
-        #expect(try trust(store, "anna").pinned == [provider.publicKey])
-        #expect(try trust(store, "ben").pinned == [next.publicKey])
-        #expect(try trust(store, "carla").pinned.isEmpty)
-        // Spelt alike, and another account.
-        #expect(try trust(store, "a\u{6e}na").pinned.count == 1 && trust(store, "Anna").pinned.isEmpty)
+    @Test func accountsDoNotSharePins() throws {
+        var state = DeviceState()
+        try state.pin(pin(), for: "anna", topic: topic)
+        try state.pin(ProviderPin(next.publicKey), for: "ben", topic: topic)
+        #expect(trust(state, "a\u{6e}na").pinned == [provider.publicKey])
+        #expect(trust(state, "ben").pinned == [next.publicKey])
+        for name in ["carla", "Anna"] { #expect(trust(state, name).pinned.isEmpty) }
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aProviderOfOneAppIsNotBelievedForAnother(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        try store.pinProvider(provider.publicKey, topic: .app, at: start)
-        try store.pinProvider(next.publicKey, for: "every app", at: start)
-        #expect(try store.trust(for: .other, account: "default").pinned.isEmpty)
-        for topic in [try Topic.app, try .other] {
-            #expect(try store.trust(for: topic, account: "every app").pinned == [next.publicKey])
+    @Test func aProviderOfOneAppIsNotBelievedForAnother() throws {
+        var state = try pinned()
+        try state.pin(ProviderPin(next.publicKey), for: "every app")
+        #expect(try state.trust(for: .other, account: "default").pinned.isEmpty)
+        for topic in [topic, try .other] {
+            #expect(state.trust(for: topic, account: "every app").pinned == [next.publicKey])
         }
-        #expect(code { try store.pinProvider(provider.publicKey, topic: .other, at: start) } == .topicMismatch)
-        #expect(code { try store.pinProvider(next.publicKey, at: start) } == .topicMismatch)
-        #expect(try store.pinnedProviders().count == 2)
+        let before = state
+        for (name, topic) in [("default", try Topic.other), ("every app", topic)] {
+            #expect(code { try state.pin(pin(), for: name, topic: topic) } == .topicMismatch)
+        }
+        #expect(code { try state.setPins([pin()], topic: .other) } == .topicMismatch)
+        #expect(code { try state.pinFirst(pin(), for: "default", topic: .other) } == .topicMismatch)
+        #expect(state == before)
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func anAccountHasTwoPinsAtMost(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        let third = ProviderKey().publicKey
-        try store.pinProvider(provider.publicKey, topic: .app, at: start)
-        try store.pinProvider(next.publicKey, topic: .app, at: start)
-        #expect(code { try store.pinProvider(third, topic: .app, at: start) } == .tooManyPins)
-        let three = [provider.publicKey, next.publicKey, third].map { ProviderPin($0) }
-        #expect(code { try store.setPins(three, for: "default", topic: .app, at: start) } == .tooManyPins)
-        #expect(try trust(store).pinned == [provider.publicKey, next.publicKey])
-        #expect(try store.pinProvider(next.publicKey, topic: .app, at: start) == .unchanged)
-        #expect(try store.unpinProvider(provider.publicKey, for: "default"))
-        #expect(try store.pinProvider(third, topic: .app, at: start) == .added)
-        #expect(try trust(store).pinned == [next.publicKey, third])
+    @Test func anAccountHasTwoPinsAtMost() throws {
+        var state = try pinned()
+        let third = ProviderPin(ProviderKey().publicKey)
+        try state.pin(ProviderPin(next.publicKey), topic: topic)
+        let before = state
+        #expect(code { try state.pin(third, topic: topic) } == .tooManyPins)
+        #expect(code { try state.setPins([pin(), ProviderPin(next.publicKey), third], topic: topic) } == .tooManyPins)
+        #expect(state == before)
+        #expect(try state.pin(ProviderPin(next.publicKey), topic: topic) == .unchanged)
+        #expect(state.unpin(provider.publicKey) == true)
+        #expect(try state.pin(third, topic: topic) == .added)
+        #expect(trust(state).pinned == [next.publicKey, third.key])
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aReplyPinsTheFirstProviderAndNoOther(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
+    /// [D-42]
+    @Test func aReplyPinsTheFirstProviderAndNoOther() throws {
+        var state = DeviceState()
         let certificate = try provider.certificate(3)
-        let pin = ProviderPin(provider.publicKey, certificate: certificate)
-        try store.pinFirstProvider(pin, for: "default", topic: .app, at: start)
-        #expect(try store.pinnedProviders().map(\.origin) == [.reply])
-        #expect(try trust(store).learned == LearnedTrust(certificate))
+        try state.pinFirst(pin(certificate), for: "default", topic: topic)
+        #expect(state.accounts[0].pins.map(\.origin) == [.reply] && trust(state).learned == LearnedTrust(certificate))
         let other = ProviderPin(next.publicKey)
-        #expect(
-            code { try store.pinFirstProvider(other, for: "default", topic: .app, at: start) } == .providerAlreadyPinned
-        )
-        #expect(
-            code { try store.pinFirstProvider(pin, for: "default", topic: .other, at: start) } == .providerAlreadyPinned
-        )
+        let before = state
+        #expect(code { try state.pinFirst(other, for: "default", topic: topic) } == .providerAlreadyPinned)
+        #expect(state == before)
         // A later reply of the same provider.
         let later = try provider.certificate(5)
-        let again = ProviderPin(provider.publicKey, certificate: later)
-        try store.pinFirstProvider(again, for: "default", topic: .app, at: start + 9)
-        #expect(try trust(store).learned == LearnedTrust(later))
-        #expect(try store.pinnedProviders().map(\.createdAt) == [start])
+        try state.pinFirst(pin(later), for: "default", topic: topic)
+        #expect(trust(state).learned == LearnedTrust(later) && state.accounts[0].pins.map(\.origin) == [.reply])
         // What the app has pinned, no reply replaces.
-        try store.setPins([other], for: "default", topic: .app, at: start)
-        #expect(
-            code { try store.pinFirstProvider(again, for: "default", topic: .app, at: start) } == .providerAlreadyPinned
-        )
-        #expect(try trust(store).pinned == [next.publicKey])
+        try state.setPins([other], topic: topic)
+        #expect(code { try state.pinFirst(pin(later), for: "default", topic: topic) } == .providerAlreadyPinned)
+        #expect(trust(state).pinned == [next.publicKey])
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func theAppsPinsReplaceAllOthersInOneStep(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        let stranger = ProviderKey().publicKey
-        try store.pinFirstProvider(ProviderPin(stranger), for: "default", topic: .app, at: start)
-        try store.pinProvider(stranger, for: "ben", topic: .app, at: start)
+    @Test func theAppsPinsReplaceAllOthersInOneStep() throws {
+        var state = DeviceState()
+        let stranger = ProviderPin(ProviderKey().publicKey)
+        try state.pinFirst(stranger, for: "default", topic: topic)
+        try state.pin(stranger, for: "ben", topic: topic)
         let certificate = try provider.certificate(7)
-        let pins = [ProviderPin(next.publicKey), ProviderPin(provider.publicKey, certificate: certificate)]
-        let wrong = [ProviderPin(provider.publicKey), ProviderPin(next.publicKey, certificate: certificate)]
-        #expect(
-            code { try store.setPins(wrong, for: "default", topic: .app, at: start) } == .badCertificateSignature)
-        #expect(try trust(store).pinned == [stranger])
-
-        try store.setPins(pins, for: "default", topic: .app, at: start + 1)
-        #expect(try trust(store).pinned == [next.publicKey, provider.publicKey], "in the app's order")
-        #expect(try trust(store).pins[1].learned.certificate == certificate)
-        try store.setPins(pins.reversed(), for: "default", topic: .app, at: start + 2)
-        #expect(try trust(store).pinned == [provider.publicKey, next.publicKey])
-        let mine = try store.pinnedProviders().filter { $0.account == "default" }
-        #expect(mine.map(\.origin) == [.app, .app] && mine.map(\.createdAt) == [start + 1, start + 1])
-        #expect(try trust(store, "ben").pinned == [stranger], "another account's pin stays")
-        try store.setPins([], for: "default", topic: .app, at: start)
-        #expect(try trust(store).pinned.isEmpty)
+        let before = state
+        let wrong = [pin(), ProviderPin(next.publicKey, certificate: certificate)]
+        #expect(code { try state.setPins(wrong, topic: topic) } == .badCertificateSignature)
+        #expect(state == before)
+        let pins = [ProviderPin(next.publicKey), pin(certificate)]
+        try state.setPins(pins, topic: topic)
+        #expect(trust(state).pinned == [next.publicKey, provider.publicKey], "in the app's order")
+        #expect(trust(state).pins[1].learned.certificate == certificate)
+        #expect(state.account("default")?.pins.map(\.origin) == [.app, .app])
+        try state.setPins(pins.reversed(), topic: topic)
+        #expect(trust(state).pinned == [provider.publicKey, next.publicKey])
+        #expect(trust(state, "ben").pinned == [stranger.key], "another account's pin stays")
+        try state.setPins([], topic: topic)
+        #expect(trust(state).pinned.isEmpty)
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aRemovedProviderIsNotBelieved(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        try store.pinProvider(provider.publicKey, topic: .app, at: start)
-        #expect(try !store.unpinProvider(next.publicKey, for: "default"))
-        #expect(try !store.unpinProvider(provider.publicKey, for: "ben"))
-        #expect(try store.unpinProvider(provider.publicKey, for: "default"))
-        #expect(try !store.unpinProvider(provider.publicKey, for: "default"))
-        #expect(try trust(store).pinned.isEmpty && store.pinnedProviders().isEmpty)
+    @Test func aRemovedProviderIsNotBelieved() throws {
+        var state = try pinned()
+        #expect(!state.unpin(next.publicKey) && !state.unpin(provider.publicKey, for: "ben"))
+        #expect(state.unpin(provider.publicKey) && !state.unpin(provider.publicKey))
+        #expect(trust(state).pinned.isEmpty && state.accounts.isEmpty, "nothing is left of the account")
+        try state.add(at: start)
+        try state.pin(pin())
+        #expect(state.unpin(provider.publicKey) && state.keys.count == 1)
     }
 
     // MARK: Pin and certificate
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aPinAndItsCertificateAreStoredTogetherOrNotAtAll(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
+    @Test func aPinAndItsCertificateAreStoredTogetherOrNotAtAll() throws {
         let good = try provider.certificate(4, floor: 2)
         var bytes = good.bytes
         bytes[120] ^= 1
         let forged = Certificate(checked: bytes)
         let ofAnotherApp = try TestProvider(provider.key, topic: "com.example.other").certificate(4)
-        let ofAnotherProvider = try UnsignedCertificate(
-            CertificatePlan(epoch: 4, floor: 4, graceUntil: nil, expiresAt: nil),
-            for: TestProvider.signingKey(0).publicKey, provider: next.publicKey, topic: .app
-        ).signed(by: next.key)
-        for wrong in [forged, ofAnotherApp, ofAnotherProvider] {
-            #expect(
-                code { try store.pinProvider(provider.publicKey, certificate: wrong, topic: .app, at: start) }
-                    == .badCertificateSignature)
+        var state = DeviceState()
+        for wrong in [forged, ofAnotherApp, try next.certificate(4)] {
+            #expect(code { try state.pin(pin(wrong), topic: topic) } == .badCertificateSignature)
+            #expect(code { try state.pinFirst(pin(wrong), for: "a", topic: topic) } == .badCertificateSignature)
         }
-        #expect(try store.pinnedProviders().isEmpty)
-        #expect(try store.pinProvider(provider.publicKey, certificate: good, topic: .app, at: start) == .added)
-        #expect(try trust(store).learned == LearnedTrust(good))
+        #expect(state == DeviceState())
+        #expect(try state.pin(pin(good), topic: topic) == .added)
+        #expect(trust(state).learned == LearnedTrust(good))
         let later = try provider.certificate(5, floor: 1)
-        #expect(try store.pinProvider(provider.publicKey, certificate: later, topic: .app, at: start) == .updated)
-        #expect(try store.pinProvider(provider.publicKey, certificate: good, topic: .app, at: start) == .unchanged)
-        #expect(try trust(store).learned == LearnedTrust(later, floor: 2))
+        #expect(try state.pin(pin(later), topic: topic) == .updated)
+        #expect(try state.pin(pin(good), topic: topic) == .unchanged)
+        #expect(trust(state).learned == LearnedTrust(later, floor: 2))
     }
 
     /// A pin for whichever app the account's keys are for: the certificate is for that app.
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aCertificateIsForOneApp(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
+    @Test func aCertificateIsForOneApp() throws {
+        var state = DeviceState()
         let certificate = try provider.certificate(4)
-        #expect(
-            code { try store.pinProvider(provider.publicKey, certificate: certificate, at: start) } == .topicMismatch)
-        _ = try store.generateDeviceKey(topic: .app, at: start)
-        #expect(try store.pinProvider(provider.publicKey, certificate: certificate, at: start) == .added)
-        #expect(try trust(store).learned.certificate == certificate)
-        #expect(try store.trust(for: .other, account: "default").learned.certificate == nil)
+        #expect(code { try state.pin(pin(certificate)) } == .topicMismatch)
+        try state.add(topic: topic, at: start)
+        #expect(try state.pin(pin(certificate)) == .added)
+        #expect(trust(state).learned.certificate == certificate)
+        #expect(try state.trust(in: provider.publicKey, for: .other).learned.certificate == nil)
     }
 
     // MARK: Learned trust
 
     /// [T-6]
-    @Test(arguments: DeviceStoreKind.allCases)
-    func whatWasLearnedBelongsToNoAccountAndOutlivesEveryPin(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        _ = try store.generateDeviceKey(named: "anna", topic: .app, at: start)
+    @Test func whatWasLearnedBelongsToNoAccountAndOutlivesEveryPin() throws {
         let certificate = try provider.certificate(9, floor: 9)
-        try store.pinProvider(provider.publicKey, certificate: certificate, for: "anna", topic: .app, at: start)
-        try store.pinProvider(provider.publicKey, for: "ben", topic: .app, at: start)
-        #expect(try trust(store, "ben").learned == LearnedTrust(certificate), "what one account has learned, all know")
-        let losses: [(any DeviceKeyStore) throws -> Void] = [
-            { _ = try $0.unpinProvider(provider.publicKey, for: "anna") },
-            { _ = try $0.removeAccount("anna") },
-            { try $0.setPins([], for: "anna", topic: .app, at: start) },
-            { try $0.purgeEverything() },
+        var state = try pinned(certificate)
+        try state.add(topic: topic, at: start)
+        try state.pin(pin(), for: "ben", topic: topic)
+        #expect(trust(state, "ben").learned == LearnedTrust(certificate), "what one account has learned, all know")
+        let losses: [(inout DeviceState) throws -> Void] = [
+            { $0.unpin(provider.publicKey) }, { $0.removeAccount("default") }, { try $0.setPins([], topic: topic) },
         ]
         for lose in losses {
-            try lose(store)
+            try lose(&state)
+            #expect(state.trust(in: provider.publicKey, for: topic).learned == LearnedTrust(certificate))
             // An old certificate comes with the pin.
-            let old = try provider.certificate(3)
-            try store.pinProvider(provider.publicKey, certificate: old, for: "anna", topic: .app, at: start)
-            #expect(try trust(store, "anna").learned == LearnedTrust(certificate))
+            try state.pin(pin(try provider.certificate(3)), topic: topic)
+            #expect(trust(state).learned == LearnedTrust(certificate))
         }
-        #expect(try trust(store, "ben").pinned.isEmpty && store.deviceKeys().isEmpty, "everything was purged")
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aLogOutRemovesTheAccountsKeysAndPins(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        for account in ["anna", "ben"] {
-            _ = try store.generateDeviceKey(named: account, topic: .app, at: start)
-            try store.pinProvider(provider.publicKey, for: account, topic: .app, at: start)
-        }
-        #expect(try store.purgeDeviceKeys(named: "ben").count == 1)
-        #expect(try trust(store, "ben").pinned == [provider.publicKey], "a purge of the keys keeps the pins")
-        #expect(try store.removeAccount("anna").map(\.name) == ["anna"])
-        #expect(try store.removeAccount("anna").isEmpty)
-        #expect(try store.deviceKeys().isEmpty && store.pinnedProviders().map(\.account) == ["ben"])
-    }
-
-    @Test(arguments: DeviceStoreKind.allCases)
-    func whatIsKeptNeverFalls(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        func accept(_ certificate: Certificate) throws -> ProviderTrust.Change {
-            try store.acceptCertificate(certificate, of: provider.publicKey, topic: .app, at: start)
+    @Test func whatIsKeptNeverFalls() throws {
+        var state = try pinned()
+        func learn(_ certificate: Certificate) throws -> ProviderTrust.Change {
+            try state.learn(certificate, of: provider.publicKey, topic: topic)
         }
         let first = try provider.certificate(5, floor: 4)
-        #expect(try accept(first) == .raised)
-        try store.pinProvider(provider.publicKey, topic: .app, at: start)
-        #expect(try accept(provider.certificate(3, floor: 3)) == .unchanged)
-        #expect(try accept(first) == .unchanged)
+        #expect(try learn(first) == .raised)
+        #expect(try learn(provider.certificate(3, floor: 3)) == .unchanged)
+        #expect(try learn(first) == .unchanged)
         let later = try provider.certificate(7, floor: 1)
-        #expect(try accept(later) == .raised)
-        #expect(try trust(store).learned == LearnedTrust(later, floor: 4))
+        #expect(try learn(later) == .raised)
+        #expect(trust(state).learned == LearnedTrust(later, floor: 4))
         let twin = try provider.certificate(7, floor: 2, signing: 1)
-        #expect(try accept(twin) == .conflict)
-        #expect(try trust(store).learned == LearnedTrust(max(later, twin), floor: 4))
+        #expect(try learn(twin) == .conflict)
+        #expect(trust(state).learned == LearnedTrust(max(later, twin), floor: 4))
         let wrong = try next.certificate(9)
-        #expect(code { try accept(wrong) } == .badCertificateSignature)
+        #expect(code { try learn(wrong) } == .badCertificateSignature)
     }
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aRepliesCertificateIsOfAnyOfTheAccountsProviders(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        try store.setPins(
-            [ProviderPin(provider.publicKey), ProviderPin(next.publicKey)], for: "anna", topic: .app, at: start)
-        try store.pinProvider(provider.publicKey, for: "ben", topic: .app, at: start)
-        let certificate = try next.certificate(2)
-        #expect(try store.acceptCertificate(certificate, for: "anna", topic: .app, at: start) == .raised)
-        #expect(try trust(store, "anna").pins.map(\.learned) == [LearnedTrust(), LearnedTrust(certificate)])
-        #expect(
-            code { try store.acceptCertificate(certificate, for: "ben", topic: .app, at: start) } == .wrongCertificate)
+    /// Knowledge depends on what a phone has seen, and on no order; floors that fall and twins of one epoch, as of two machines
+    /// and a restored store. [T-6]
+    @Test func theSameIsKnownInWhateverOrderItIsLearned() throws {
+        let claims: [(UInt32, UInt32, Int)] = [(1, 0, 1), (2, 0, 2), (2, 2, 3), (3, 1, 4), (3, 3, 5), (4, 2, 6)]
+        let certificates = try claims.map { try provider.certificate($0.0, floor: $0.1, signing: $0.2) }
+        for a in certificates {
+            for b in certificates {
+                for c in certificates {
+                    var (state, expected) = (DeviceState(), LearnedTrust())
+                    for certificate in [a, b, c] {
+                        try state.learn(certificate, of: provider.publicKey, topic: topic)
+                        expected.merge(LearnedTrust(certificate))
+                        #expect(state.trust(in: provider.publicKey, for: topic).learned == expected)
+                    }
+                }
+            }
+        }
     }
 
     // MARK: Settling a message
 
-    @Test(arguments: DeviceStoreKind.allCases)
-    func aMessageSettlesItsKeyAndItsCertificateTogether(_ kind: DeviceStoreKind) throws {
-        let store = try kind.store()
-        let active = try store.generateDeviceKey(at: start)
-        let pending = try store.rotateDeviceKey(at: start)
-        try store.pinProvider(provider.publicKey, at: start)
+    @Test func aMessageSettlesItsKeyAndItsCertificateTogether() throws {
+        var state = try pinned()
+        let (active, pending) = (DeviceKey(), DeviceKey())
+        try state.add(active, topic: topic, at: start)
+        try state.rotate(nil, suite: nil, at: start) { _ in pending }
         let certificate = try provider.certificate(1, floor: 1)
-        func settle(_ key: DevicePublicKey, _ certificate: Certificate?) throws {
-            try store.settle(
-                openedWith: key, provider: provider.publicKey, certificate: certificate, topic: .app, at: start)
-        }
-        try settle(active.publicKey, nil)
-        #expect(try store.deviceKeys().map(\.state) == [.active, .pending])
+        let before = state
+        state.settle(try provider.opened(with: active), topic: topic, at: start)
+        #expect(state == before, "nearly every message changes nothing")
+        let opened = try provider.opened(with: pending, certificate)
         for _ in 0..<2 {
-            try settle(pending.publicKey, certificate)
-            #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
-            #expect(try trust(store).learned == LearnedTrust(certificate))
+            state.settle(opened, topic: topic, grace: .seconds(60), at: start + 5)
+            #expect(state.keys.map(\.state) == [.retiring, .active] && state.keys[0].retiresAt == start + 65)
+            #expect(trust(state).learned == LearnedTrust(certificate))
         }
-        try settle(DeviceKey().publicKey, try provider.certificate(2))
-        #expect(try trust(store).learned.certificate?.epoch == 2, "a device key that is gone is ignored")
+        // A late message from before the rotation reverts nothing, also while the next key waits.
+        try state.rotate(at: start)
+        let waiting = state
+        state.settle(try provider.opened(with: active), topic: topic, at: start + 9)
+        #expect(state == waiting)
+        state.settle(try provider.opened(with: DeviceKey(), provider.certificate(2)), topic: topic, at: start)
+        #expect(trust(state).learned.certificate?.epoch == 2, "a device key that is gone is ignored")
+        #expect(state.keys == waiting.keys)
     }
 
-    // MARK: Damage
-
-    @Test func aDamagedRowOfWhatWasLearnedIsNoticedAndPurged() throws {
-        let home = try Home()
-        let certificate = try provider.certificate(3)
-        try home.store.pinProvider(provider.publicKey, certificate: certificate, topic: .app, at: start)
-        try home.raw().execute("UPDATE learned SET public_key = zeroblob(32)")
-        #expect(code { try trust(home.store) } == .corruptStore)
-        try home.store.purgeEverything()
-        try home.store.pinProvider(provider.publicKey, topic: .app, at: start)
-        #expect(try trust(home.store).learned == LearnedTrust())
+    /// [T-3]
+    @Test func aContradictionIsToldOnceToTheAccountsThatTrustTheProvider() throws {
+        let key = DeviceKey()
+        var state = try pinned(try provider.certificate(4, signing: 1))
+        try state.pin(ProviderPin(next.publicKey), for: "ben", topic: topic)
+        #expect(!state.isContradicted("default", topic))
+        state.settle(
+            try provider.opened(with: key, provider.certificate(4, signing: 2), signing: 2), topic: topic, at: start)
+        state = try state.readBack()
+        #expect(!state.isContradicted("ben", topic))
+        #expect(try !state.isContradicted("default", .other))
+        #expect(state.isContradicted("default", topic))
+        state.endContradiction(of: "default", topic)
+        #expect(!state.isContradicted("default", topic))
+        let both = [try provider.certificate(4, signing: 1), try provider.certificate(4, signing: 2)]
+        #expect(trust(state).learned.certificate == both.max())
     }
 }

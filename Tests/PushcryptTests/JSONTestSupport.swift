@@ -1,3 +1,4 @@
+import Foundation
 @testable import Pushcrypt
 
 extension JSONDocument {
@@ -27,3 +28,10 @@ func jsonRefusal(of text: String) -> JSONError? { jsonRefusal(of: ContiguousArra
 
 /// Bytes as text, for comparisons that print well.
 func jsonText(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+/// The time that the processor has worked on this thread, in seconds: other work on the machine does not lengthen it.
+func processorSeconds() -> Double {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}

@@ -112,37 +112,48 @@ import Testing
 
     // MARK: Phones
 
+    private static let secret = "AAAAAAAAAAAAAAAAAAAAAA"
+
     @Test func aPhoneAsksAsThePageSays() throws {
         let origin = try #require(RelayOrigin("https://push.example.com"))
         let topic = try Topic("com.example.app")
         let address = try #require(PushAddress(token: [0x8F, 0x3A], environment: .development, topic: topic))
         let pushKey = PushKey().publicKey
-        let start = #"{"token":"8f3a","environment":"development","topic":"com.example.app""#
+        let revoked = #"{"grant":"Gr-4_nt","secret":"\#(Self.secret)""#
         let expected: [(PhoneRequest.Wish, String, String)] = [
-            (.grant(pushKey, kinds: ["alert"]), "/v1/grants", #","push_key":"\#(pushKey.text)","kinds":["alert"]}"#),
-            (.end("Gr-4_nt"), "/v1/revoke", #","grant":"Gr-4_nt"}"#), (.endAll, "/v1/revoke", "}"),
+            (
+                .grant(pushKey, address, kinds: ["alert"]), "/v1/grants",
+                #"{"token":"8f3a","environment":"development","topic":"com.example.app","push_key":"\#(pushKey.text)","kinds":["alert"]}"#
+            ),
+            (.end("Gr-4_nt", secret: Self.secret), "/v1/revoke", revoked + "}"),
+            (.endAll("Gr-4_nt", secret: Self.secret), "/v1/revoke", revoked + #","all":true}"#),
         ]
-        for (wish, path, end) in expected {
-            let request = PhoneRequest(wish, for: address, to: origin)
+        for (wish, path, body) in expected {
+            let request = PhoneRequest(wish, to: origin)
             #expect(request.url == "https://push.example.com\(path)")
-            #expect(String(decoding: request.body, as: UTF8.self) == start + end)
+            #expect(String(decoding: request.body, as: UTF8.self) == body)
         }
         #expect(PushAddress(token: [], environment: .production, topic: topic) == nil)
         #expect(PushAddress(token: Bytes(repeating: 1, count: 101), environment: .production, topic: topic) == nil)
     }
 
     @Test(arguments: [
-        (200, nil, #"{"grant":"Gr-4_nt","expires":5,"more":[]}"#, "granted(Gr-4_nt, 5)"),
+        (200, nil, #"{"grant":"Gr-4_nt","secret":"SECRET","expires":5,"more":[]}"#, "granted(Gr-4_nt, SECRET, 5)"),
         (429, "17", #"{"code":"too-many-requests"}"#, "too-many-requests, temporary, after 17"),
         (503, "Fri, 31 Dec 1999 23:59:59 GMT", #"{"code":"relay-unavailable"}"#, "relay-unavailable, temporary"),
         (500, "-1", #"{"code":"x"}"#, "x, temporary"),
         (400, "9", #"{"code":"unknown-topic"}"#, "unknown-topic, after 9"),
-        (301, nil, #"{"code":"x"}"#, "unreadable"), (200, nil, #"{"grant":"Gr 4nt","expires":5}"#, "unreadable"),
-        (200, nil, #"{"grant":"Gr4nt","expires":1e3}"#, "unreadable"),
-        (200, nil, #"{"grant":"Gr4nt","expires":1.0}"#, "unreadable"),
-        (200, nil, #"{"grant":"Gr4nt","expires":-0}"#, "unreadable"),
-        (200, nil, #"{"grant":"Gr4nt","expires":-1}"#, "unreadable"),
-        (200, nil, #"{"grant":"Gr4nt","expires":5"#, "unreadable"), (400, nil, #"{"code":7}"#, "unreadable"),
+        (301, nil, #"{"code":"x"}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","expires":5}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","secret":"SECRE","expires":5}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","secret":"SECRET+","expires":5}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr 4nt","secret":"SECRET","expires":5}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","secret":"SECRET","expires":1e3}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","secret":"SECRET","expires":1.0}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","secret":"SECRET","expires":-0}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","secret":"SECRET","expires":-1}"#, "unreadable"),
+        (200, nil, #"{"grant":"Gr4nt","secret":"SECRET","expires":5"#, "unreadable"),
+        (400, nil, #"{"code":7}"#, "unreadable"),
         (400, nil, #"{"code":"\#(String(repeating: "a", count: 65))"}"#, "unreadable"),
     ])
     func whatARelayAnswersIsReadStrictly(
@@ -151,15 +162,16 @@ import Testing
         let origin = try #require(RelayOrigin("https://push.example.com"))
         let topic = try Topic("com.example.app")
         let address = try #require(PushAddress(token: [1], environment: .production, topic: topic))
-        let request = PhoneRequest(.grant(PushKey().publicKey, kinds: ["alert"]), for: address, to: origin)
+        let request = PhoneRequest(.grant(PushKey().publicKey, address, kinds: ["alert"]), to: origin)
         let text: String
-        switch request.answer(status: status, retryAfter: retryAfter, body: Bytes(body.utf8)) {
-        case .granted(let grant, let end): text = "granted(\(grant), \(end.milliseconds))"
+        let answer = body.replacing("SECRET", with: Self.secret)
+        switch request.answer(status: status, retryAfter: retryAfter, body: Bytes(answer.utf8)) {
+        case .granted(let grant, let secret, let end): text = "granted(\(grant), \(secret), \(end.milliseconds))"
         case .ended: text = "ended"
         case .refused(let code, let isTemporary, let wait):
             text = code + (isTemporary ? ", temporary" : "") + (wait.map { ", after \($0.seconds)" } ?? "")
         case .unreadable: text = "unreadable"
         }
-        #expect(text == expected)
+        #expect(text == expected.replacing("SECRET", with: Self.secret))
     }
 }

@@ -15,8 +15,11 @@ import Testing
         servers = try Self.accounts.map { _ in try Provider() }
         phone = try Phone(hasKey: false)
         for (account, server) in zip(Self.accounts, servers) {
-            _ = try phone.store.generateDeviceKey(named: account, topic: .app, at: .start)
-            try phone.store.pinProvider(server.key.publicKey, for: account, topic: .app, at: .start)
+            let key = try server.key.publicKey
+            try phone.store.edit { state in
+                try state.add(to: account, topic: .app, at: .start)
+                try state.pin(ProviderPin(key), for: account)
+            }
         }
         // Both know both phones' keys: they are public.
         for server in servers {
@@ -26,67 +29,59 @@ import Testing
         }
     }
 
-    enum Opener: CaseIterable { case app, `extension` }
+    private func code(_ push: Bytes) -> String { phone.receive(push, at: .start).code }
 
-    private func code(_ push: Bytes, _ opener: Opener) -> String {
-        let keys = ExtensionKeys(keys: phone.store, database: phone.database)
-        let receiver =
-            switch opener {
-            case .app: phone.receiver()
-            case .extension: NotificationReceiver(keys: keys, effects: keys, database: phone.database, topic: .app)
-            }
-        return receiver.receive(push, requestID: nil, at: .start).code
-    }
-
-    @Test(arguments: Opener.allCases) func aServerSignsForItsOwnAccountOnly(_ opener: Opener) throws {
+    @Test func aServerSignsForItsOwnAccountOnly() throws {
         for rotations in 0..<3 {
             for (own, server) in zip(Self.accounts, servers) {
                 if rotations > 0 { try server.rotate(stolen: rotations == 2, at: .start) }
                 for account in Self.accounts {
                     let push = try server.push(to: account, at: .start)
-                    #expect(code(push, opener) == (account == own ? "opened" : "authentication-failed"))
+                    #expect(code(push) == (account == own ? "opened" : "authentication-failed"))
                 }
             }
         }
-        _ = try phone.database.merge(into: phone.store, at: .start)
         for (account, server) in zip(Self.accounts, servers) {
-            let trust = try phone.store.trust(for: .app, account: account)
+            let trust = try phone.store.state().trust(for: .app, account: account)
             #expect(trust.pinned == [try server.key.publicKey])
             #expect(trust.pins[0].learned.certificate == (try server.certificate))
         }
     }
 
     /// Both accounts are at one server: what one learns, the other knows, so that a thief is ended for both.
-    @Test(arguments: Opener.allCases) func whatOneAccountLearnsTheOtherKnows(_ opener: Opener) throws {
+    @Test func whatOneAccountLearnsTheOtherKnows() throws {
         let server = servers[0]
-        try phone.store.setPins([ProviderPin(server.key.publicKey)], for: "ben", topic: .app, at: .start)
+        let pin = ProviderPin(try server.key.publicKey)
+        try phone.store.edit { try $0.setPins([pin], for: "ben", topic: .app) }
         let stolen = try server.push(to: "ben", at: .start)
         try server.rotate(stolen: true, at: .start)
-        #expect(code(try server.push(to: "anna", at: .start), opener) == "opened")
-        #expect(code(stolen, opener) == "authentication-failed")
+        #expect(code(try server.push(to: "anna", at: .start)) == "opened")
+        #expect(code(stolen) == "authentication-failed")
         // Also when that account is gone.
-        try phone.store.removeAccount("anna")
-        #expect(code(stolen, opener) == "authentication-failed")
-        #expect(code(try server.push(to: "ben", at: .start), opener) == "opened")
+        try phone.store.edit { $0.removeAccount("anna") }
+        #expect(code(stolen) == "authentication-failed")
+        #expect(code(try server.push(to: "ben", at: .start)) == "opened")
     }
 
     /// The server's own two keys, while a release changes them.
-    @Test(arguments: Opener.allCases) func anAccountMayHaveTwoPins(_ opener: Opener) throws {
-        try phone.store.pinProvider(servers[1].key.publicKey, for: "anna", topic: .app, at: .start)
-        for server in servers { #expect(code(try server.push(to: "anna", at: .start), opener) == "opened") }
-        #expect(code(try servers[0].push(to: "ben", at: .start), opener) == "authentication-failed")
+    @Test func anAccountMayHaveTwoPins() throws {
+        let (first, second) = (try servers[0].key.publicKey, try servers[1].key.publicKey)
+        try phone.store.edit { try $0.pin(ProviderPin(second), for: "anna") }
+        for server in servers { #expect(code(try server.push(to: "anna", at: .start)) == "opened") }
+        #expect(code(try servers[0].push(to: "ben", at: .start)) == "authentication-failed")
         #expect(throws: KeyStoreError(.tooManyPins, "")) {
-            try phone.store.pinProvider(ProviderKey().publicKey, for: "anna", topic: .app, at: .start)
+            try phone.store.edit { try $0.pin(ProviderPin(ProviderKey().publicKey), for: "anna") }
         }
-        try phone.store.unpinProvider(servers[0].key.publicKey, for: "anna")
-        #expect(code(try servers[0].push(to: "anna", at: .start), opener) == "authentication-failed")
+        try phone.store.edit { $0.unpin(first, for: "anna") }
+        #expect(code(try servers[0].push(to: "anna", at: .start)) == "authentication-failed")
     }
 
-    @Test(arguments: Opener.allCases) func anAccountWithoutAPinOpensNothing(_ opener: Opener) throws {
-        try phone.store.unpinProvider(servers[0].key.publicKey, for: "anna")
+    @Test func anAccountWithoutAPinOpensNothing() throws {
+        let key = try servers[0].key.publicKey
+        try phone.store.edit { $0.unpin(key, for: "anna") }
         for server in servers {
-            #expect(code(try server.push(to: "anna", at: .start), opener) == "authentication-failed")
+            #expect(code(try server.push(to: "anna", at: .start)) == "authentication-failed")
         }
-        #expect(code(try servers[1].push(to: "ben", at: .start), opener) == "opened")
+        #expect(code(try servers[1].push(to: "ben", at: .start)) == "opened")
     }
 }

@@ -37,27 +37,28 @@ import Testing
     @Test func aPurgeThatWasInterruptedIsFinishedByTheNext() throws {
         let now = Timestamp.start.plus(days: 40)
         let phone = try Phone(options: .impatient)
-        let sealed = try sealedSecrets(in: phone)
+        let sealed = try phone.store.sealedStates()
         let old = try phone.newestKey()
-        _ = try phone.store.rotateDeviceKey(at: .start)
-        _ = try phone.store.confirmDeviceKey(at: .start)
-
+        try phone.store.edit { state in
+            try state.rotate(at: .start)
+            try state.confirm(at: .start)
+        }
         let reader = try SQLiteConnection(
             path: phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
         try reader.execute("BEGIN")
-        _ = try reader.rows("SELECT count(*) FROM device_keys")
-        #expect(throws: KeyStoreError(.storeBusy, "")) { try phone.store.purgeRetiredDeviceKeys(at: now) }
-        #expect(try !phone.store.deviceKeys().contains { $0.publicKey == old.publicKey })
+        _ = try reader.rows("SELECT count(*) FROM states")
+        #expect(throws: KeyStoreError(.storeBusy, "")) { try phone.store.edit { $0.purge(endedBefore: now) } }
+        #expect(try !phone.store.keys().contains(old))
         let crashed = try phone.folder.copy()
         let left = try StoreFiles(in: crashed)
         #expect(sealed.allSatisfy(left.contain))
 
         let again = try Phone(reopening: crashed, at: now)
-        #expect(try again.store.purgeRetiredDeviceKeys(at: now) == [])
+        try again.store.eraseDeleted()
         let files = try StoreFiles(in: crashed)
         #expect(!sealed.contains(where: files.contain))
         try reader.execute("COMMIT")
-        #expect(try phone.store.purgeRetiredDeviceKeys(at: now) == [])
+        try phone.store.eraseDeleted()
     }
 
     /// At log-out nothing waits for a grace.
@@ -65,26 +66,29 @@ import Testing
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)
         let messages = [try provider.push(at: .start)]
-        var sealed = try sealedSecrets(in: phone)
-        _ = try phone.store.rotateDeviceKey(at: .start)
-        sealed.formUnion(try sealedSecrets(in: phone))
-        _ = try phone.store.confirmDeviceKey(at: .start)
-        sealed.formUnion(try sealedSecrets(in: phone))
-        _ = try phone.store.rotateDeviceKey(at: .start)
-        sealed.formUnion(try sealedSecrets(in: phone))
-        #expect(sealed.count == 5)
+        var sealed = try phone.store.sealedStates()
+        for change in ["rotate", "confirm", "rotate"] {
+            try phone.store.edit { state in
+                _ = try change == "rotate" ? state.rotate(at: .start) : state.confirm(at: .start)
+            }
+            sealed.formUnion(try phone.store.sealedStates())
+        }
+        #expect(sealed.count == 4)
 
-        #expect(try phone.store.purgeDeviceKeys(named: nil).count == 3)
+        #expect(try phone.store.edit { $0.removeAccount(Phone.account) }.count == 3)
         let files = try StoreFiles(in: phone.folder)
         #expect(!sealed.contains(where: files.contain))
         for message in messages {
             #expect(phone.receive(message, at: .start).code == "unknown-recipient-key")
         }
     }
+}
 
-    private func sealedSecrets(in phone: Phone) throws -> Set<Bytes> {
-        let rows = try phone.store.withConnection { (connection) throws(KeyStoreError) in
-            try connection.rows("SELECT sealed FROM device_keys")
+extension SQLiteKeyStore {
+    /// The form in which the device's state lies in the file, with all of its secrets.
+    func sealedStates() throws -> Set<Bytes> {
+        let rows = try withConnection { (connection) throws(KeyStoreError) in
+            try connection.rows("SELECT sealed FROM states WHERE name = 'device'")
         }
         return Set(
             rows.compactMap { row in

@@ -15,7 +15,7 @@ struct DeviceRotationPoint {
     private var keys: [UInt64: DeviceKey] = [:]
     private var records: [UInt64: DeviceRegistration] = [:]
     private var messages: [UInt64: Bytes] = [:]
-    /// Every form in which a secret has ever been in a file: a key is sealed again in each state.
+    /// Every form in which a secret has ever been in a file: all keys are sealed again with each change.
     private var sealed: [UInt64: Set<Bytes>] = [:]
 
     /// A phone that is enrolled.
@@ -71,16 +71,16 @@ struct DeviceRotationPoint {
         let now = model.now
         switch step {
         case .rotate:
-            let record = try phone.store.rotateDeviceKey(at: now)
-            #expect(try phone.store.rotateDeviceKey(at: now.plus(seconds: 1)) == record, "\(path)")
+            let key = try phone.store.edit { try $0.rotate(at: now) }
+            #expect(try phone.store.edit { try $0.rotate(at: now.plus(seconds: 1)) } == key, "\(path)")
         case .send:
             records[model.newest] = try sentRecord()
         case .register(let generation):
             let outcome = try provider.store.addDevice(#require(records[generation]), id: Phone.id, at: now)
             #expect(outcome == (generation > before.held ? .updated : .unchanged), "\(path)")
         case .reply(let generation):
-            let record = try phone.store.confirmDeviceKey(at: now)
-            #expect(record?.generation == generation && record?.state == .active, "\(path)")
+            let key = try phone.store.edit { try $0.confirm(at: now) }
+            #expect(key?.generation == generation && key?.state == .active, "\(path)")
         case .loseReply: break
         case .deliver(let generation):
             try expectOpens(#require(messages[generation]), at: now)
@@ -106,13 +106,15 @@ struct DeviceRotationPoint {
             let late = try seal(to: key.generation, at: end)
             try expectOpens(late, at: end)
             #expect(phone.receive(late, at: end.plus(milliseconds: 1)).code == "unknown-recipient-key", "\(path)")
-            let purged = try phone.store.purgeRetiredDeviceKeys(at: end).map(\.generation)
+            let purged = try phone.store.edit { $0.purge(endedBefore: end) }.map(\.generation)
             #expect(!purged.contains(key.generation), "\(path)")
+            try noticeKeys()
             #expect(try secrets(of: key.generation, areIn: StoreFiles(in: phone.folder)), "\(path)")
         }
         let gone = Set(before.keys.filter(\.isRetiring).map(\.generation))
-        _ = try phone.store.purgeRetiredDeviceKeys(at: model.now)
-        #expect(try phone.store.purgeRetiredDeviceKeys(at: model.now) == [], "\(path)")
+        let now = model.now
+        try phone.store.edit { $0.purge(endedBefore: now) }
+        #expect(try phone.store.edit { $0.purge(endedBefore: now) } == [], "\(path)")
 
         let files = try StoreFiles(in: phone.folder)
         for generation in gone {
@@ -136,15 +138,9 @@ struct DeviceRotationPoint {
 
     /// Keeps every secret that the phone has, and every form in which it lies in the file.
     private mutating func noticeKeys() throws {
-        for record in try phone.store.deviceKeys() where keys[record.generation] == nil {
-            keys[record.generation] = try #require(try phone.store.deviceKey(id: record.keyID, at: model.now)).key
-        }
-        let rows = try phone.store.withConnection { (connection) throws(KeyStoreError) in
-            try connection.rows("SELECT generation, sealed FROM device_keys")
-        }
-        for row in rows {
-            guard case .integer(let generation) = row[0], case .blob(let bytes) = row[1] else { continue }
-            sealed[UInt64(generation), default: []].insert(bytes)
+        for key in try phone.store.keys() {
+            keys[key.generation] = try keys[key.generation] ?? key.deviceKey()
+            sealed[key.generation, default: []].formUnion(try phone.store.sealedStates())
         }
     }
 
@@ -168,27 +164,28 @@ struct DeviceRotationPoint {
     }
 
     private func checkPhone() throws {
-        let records = try phone.store.deviceKeys()
-        let states = records.map { record in
+        let present = try phone.store.keys()
+        let states = present.map { key in
             let state: DeviceRotationModel.State =
-                switch (record.state, record.retiresAt) {
+                switch (key.state, key.retiresAt) {
                 case (.pending, _): .pending
                 case (.active, _): .active
                 case (.retiring, let end): .retiring(until: end ?? model.now)
                 }
-            return DeviceRotationModel.Key(generation: record.generation, state: state)
+            return DeviceRotationModel.Key(generation: key.generation, state: state)
         }
         #expect(states == model.keys, "\(path)")
-        #expect(records.allSatisfy { keys[$0.generation]?.publicKey == $0.publicKey }, "\(path)")
+        #expect(present.allSatisfy { keys[$0.generation]?.publicKey == $0.publicKey }, "\(path)")
         // A reply that comes twice, or when nothing waits for it.
-        if model.pending == nil { #expect(try phone.store.confirmDeviceKey(at: model.now) == nil, "\(path)") }
+        let now = model.now
+        if model.pending == nil { #expect(try phone.store.edit { try $0.confirm(at: now) } == nil, "\(path)") }
     }
 
     private func checkProvider() throws {
         let device = try #require(try provider.store.device(id: Phone.id))
         #expect(device.generation == model.held, "\(path)")
         // What the provider seals to opens, whatever the phone has heard.
-        let key = try phone.store.deviceKey(id: device.publicKey.id, at: model.now)?.key
+        let key = try phone.store.state().key(device.publicKey.id, at: model.now)?.key
         #expect(key?.publicKey == device.publicKey, "\(path)")
 
         for (generation, record) in records where generation <= model.held {
@@ -214,8 +211,8 @@ struct DeviceRotationPoint {
     private func open(_ push: Bytes, at now: Timestamp) throws -> OpenedNotification {
         let envelope = try ReceivedPush(push).envelope()
         let key = try #require(
-            try phone.store.deviceKey(id: envelope.recipientKeyID, at: now)?.key, "a message is lost after \(path)")
-        return try Opener(topic: .app, deviceKeys: [key], trust: phone.trust).open(envelope, at: now)
+            try phone.store.state().key(envelope.recipientKeyID, at: now)?.key, "a message is lost after \(path)")
+        return try Opener(topic: .app, deviceKeys: [key.deviceKey()], trust: phone.trust).open(envelope, at: now)
     }
 }
 

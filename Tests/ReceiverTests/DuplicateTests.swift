@@ -102,7 +102,7 @@ import Testing
 
     @Test func oneNameUnderTwoProvidersIsTwoMessages() throws {
         let second = try provider.store.generateProviderKey(named: "second", at: .start)
-        try phone.store.pinProvider(second.publicKey, at: .start)
+        try phone.store.edit { try $0.pin(ProviderPin(second.publicKey)) }
         var options = Sealer.Options()
         options.messageName = "order 41"
         for name in ["default", "second"] {
@@ -118,8 +118,11 @@ import Testing
     }
 
     @Test func oneNameForTwoAccountsIsTwoMessages() throws {
-        _ = try phone.store.generateDeviceKey(named: "ben", at: .start)
-        try phone.store.pinProvider(provider.store.providerKey().publicKey, for: "ben", at: .start)
+        let key = try provider.key.publicKey
+        try phone.store.edit { state in
+            try state.add(to: "ben", at: .start)
+            try state.pin(ProviderPin(key), for: "ben")
+        }
         try provider.store.addDevice(phone.record(named: "ben"), id: "other", at: .start)
         var options = Sealer.Options()
         options.messageName = "order 41"
@@ -128,7 +131,7 @@ import Testing
             #expect(phone.receive(push, request: UUID().uuidString, at: .start).shown == shown)
         }
         // The account stays when its key changes.
-        let pending = try phone.store.rotateDeviceKey(named: "ben", at: .start)
+        let pending = try phone.store.edit { try $0.rotate("ben", at: .start) }
         try provider.store.addDevice(
             DeviceRegistration(
                 deviceID: Phone.id, publicKey: pending.publicKey, topic: nil, generation: 2, createdAt: .start,
@@ -249,8 +252,9 @@ import Testing
     }
 
     private func remember(_ envelope: Envelope, in scene: Scene, request: String) throws {
-        let key = try #require(try scene.phone.store.deviceKey(id: envelope.recipientKeyID, at: Scene.now)).key
-        let opened = try Opener(topic: .app, deviceKeys: [key], trust: scene.phone.trust).open(envelope, at: Scene.now)
+        let key = try #require(try scene.phone.store.state().key(envelope.recipientKeyID, at: Scene.now)).key
+        let opened = try Opener(topic: .app, deviceKeys: [key.deviceKey()], trust: scene.phone.trust)
+            .open(envelope, at: Scene.now)
         let taking = scene.phone.database.replay.take(ReplayMessage(opened, request: request), at: Scene.now)
         #expect(taking.verdict == .new && taking.problem == nil)
     }

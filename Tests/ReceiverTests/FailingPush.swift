@@ -71,8 +71,9 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             Scene.push(try scene.envelope(to: DeviceKey().publicKey))
         },
         FailingPush(.unknownRecipientKey, "a retired key, one millisecond after its end") { scene in
-            _ = try scene.phone.store.confirmDeviceKey(
-                grace: .seconds(3600), at: Scene.now.subtracting(milliseconds: 3_600_001))
+            try scene.phone.store.edit {
+                try $0.confirm(grace: .seconds(3600), at: Scene.now.subtracting(milliseconds: 3_600_001))
+            }
             return Scene.push(try scene.envelope(to: scene.activeKey))
         },
     ]

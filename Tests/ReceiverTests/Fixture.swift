@@ -77,7 +77,7 @@ struct Phone {
     ) throws {
         folder = try TemporaryFolder()
         store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil, options: options, at: now)
-        if hasKey { _ = try store.generateDeviceKey(at: now) }
+        if hasKey { try store.edit { try $0.add(at: now) } }
         database = try ExtensionDatabase.create(
             in: folder.path, floor: floor ?? now.subtracting(Freshness.clockTolerance))
     }
@@ -85,7 +85,8 @@ struct Phone {
     /// A phone that is enrolled with a provider.
     init(enrolledWith provider: Provider, as id: String = Phone.id, now: Timestamp = .start) throws {
         try self.init(now: now)
-        try store.pinProvider(provider.key.publicKey, certificate: provider.certificate, at: now)
+        let pin = ProviderPin(try provider.key.publicKey, certificate: try provider.certificate)
+        try store.edit { try $0.pin(pin, topic: pin.certificate.map { _ in .app }) }
         try provider.store.addDevice(record(), id: id, at: now)
     }
 
@@ -97,22 +98,21 @@ struct Phone {
     }
 
     /// The key to register: the pending one, otherwise the active one.
-    func newestKey(named name: String? = nil) throws -> DeviceKeyRecord {
-        let records = try store.deviceKeys(named: name)
-        return try #require(records.first { $0.state == .pending } ?? records.first { $0.state == .active })
+    func newestKey(named name: String? = nil) throws -> DeviceState.Key {
+        try #require(try store.state().accountWithKeys(name).currentKey)
     }
 
     /// The phone's registration record at each launch.
     func record(named name: String? = nil) throws -> DeviceRegistration {
-        let key = try newestKey(named: name)
+        let (account, key) = (try store.state().accountWithKeys(name), try newestKey(named: name))
         return DeviceRegistration(
-            deviceID: Self.id, publicKey: key.publicKey, topic: key.topic, generation: key.generation,
+            deviceID: Self.id, publicKey: key.publicKey, topic: account.topic, generation: key.generation,
             createdAt: key.createdAt, pinnedProvider: try trust.pins.first?.key,
             certificate: try trust.pins.first?.learned.certificate)
     }
 
     /// What the phone's account trusts.
-    var trust: ProviderTrust { get throws { try store.trust(for: .app, account: Self.account) } }
+    var trust: ProviderTrust { get throws { try store.state().trust(for: .app, account: Self.account) } }
 
     /// The highest certificate that the phone knows of its pin.
     var certificate: Certificate? { get throws { try trust.pins.first?.learned.certificate } }
@@ -133,8 +133,22 @@ extension Phone {
         var policy = NotificationReceiver.Policy()
         policy.duplicates = duplicates
         return NotificationReceiver(
-            keys: store, effects: store, database: database ?? self.database, topic: topic, defaultTopic: defaultTopic,
-            policy: policy)
+            store: store, database: database ?? self.database, topic: topic, defaultTopic: defaultTopic, policy: policy)
+    }
+}
+
+extension DeviceStore {
+    /// Changes the state as a test may write it: with errors that have no type.
+    @discardableResult
+    func edit<R>(_ body: (inout DeviceState) throws -> R) throws -> R {
+        try change { (state) throws(KeyStoreError) in
+            do { return try body(&state) } catch { throw error as? KeyStoreError ?? .noDeviceState }
+        }
+    }
+
+    /// The keys of an account, or of all.
+    func keys(of name: String? = nil) throws -> [DeviceState.Key] {
+        try state().accounts.filter { name == nil || $0.name == name }.flatMap(\.keys)
     }
 }
 

@@ -58,74 +58,44 @@ extension Phone {
         pending: DeviceKey? = nil, accounts: [DevicePublicKey: String]? = nil,
         pins: [String: [ProviderPublicKey]] = [:]
     ) throws {
-        let next = Locked(NextKey())
-        var options = StoreOptions()
-        options.makeDeviceKey = { _ in next.withLock { $0.key } ?? DeviceKey() }
-        try self.init(floor: floor, options: options, hasKey: false)
-        // A key that retires does so before the active one of its account is there.
-        let devices = accounts == nil ? receiver.devices : receiver.devices.filter { $0.end != nil }
-        let others = accounts == nil ? [] : receiver.devices.filter { $0.end == nil }
-        for (number, device) in (devices + others).enumerated() {
-            let account = accounts.map { $0[device.key.publicKey] ?? "default" } ?? "account \(number)"
-            try add(
-                device, name: account, next,
-                isGiven: { key in
-                    receiver.devices.contains { $0.key.publicKey == key }
-                })
-        }
-        if let pending {
-            next.withLock { $0.key = pending }
-            _ = try store.rotateDeviceKey(named: accounts?[pending.publicKey] ?? "default", at: .start)
-        }
-        for account in Set(try store.deviceKeys().map(\.name) + ["default"]) {
-            for key in pins[account] ?? receiver.trust.pinned {
-                try store.pinProvider(key, for: account, topic: receiver.topic, at: .start)
+        try self.init(floor: floor, hasKey: false)
+        try store.edit { state in
+            // A key that retires does so before the active one of its account is there.
+            for (number, device) in receiver.devices.enumerated().sorted(by: { $0.1.end != nil && $1.1.end == nil }) {
+                let account = accounts.map { $0[device.key.publicKey] ?? Self.account } ?? "account \(number)"
+                try state.append(device.key, retiresAt: device.end, to: account)
             }
-        }
-        try store.write { (store) throws(KeyStoreError) in
-            for (provider, trust) in receiver.learned {
-                try store.put(
-                    LearnedTrustRow(
-                        id: store.newRowNumber(in: LearnedTrustRow.self), provider: provider, topic: receiver.topic,
-                        trust: trust))
+            for account in state.accounts where account.currentKey == nil {
+                try state.append(DeviceKey(), to: account.name)
+            }
+            if let pending { try state.append(pending, to: accounts?[pending.publicKey] ?? Self.account) }
+            for account in Set(state.accounts.map(\.name) + [Self.account]) {
+                let pins = (pins[account] ?? receiver.trust.pinned).map { ProviderPin($0) }
+                try state.setPins(pins, for: account, topic: receiver.topic)
+            }
+            state.learned = receiver.learned.map {
+                DeviceState.Learned(provider: $0.key, topic: receiver.topic, trust: $0.value)
             }
         }
         try expect(receiver.learned, receiver.topic, "the phone is not the one of \(name)")
     }
 
-    /// The key that the store makes next.
-    private final class NextKey {
-        var key: DeviceKey?
-    }
-
-    /// A key that retires gets its end date as every key does: another takes its place.
-    private func add(
-        _ device: KitReceiver.Device, name: String, _ next: Locked<NextKey>, isGiven: (DevicePublicKey) -> Bool
-    ) throws {
-        next.withLock { $0.key = device.key }
-        defer { next.withLock { $0.key = nil } }
-        let keys = try store.deviceKeys().filter { $0.name == name }
-        if keys.isEmpty {
-            _ = try store.importDeviceKey(device.key, named: name, at: .start)
-        } else {
-            // Beside an active key that has no end there is one more, which is pending.
-            _ = try store.rotateDeviceKey(named: name, at: .start)
-            if device.end != nil || keys.contains(where: { $0.state == .active && !isGiven($0.publicKey) }) {
-                _ = try store.confirmDeviceKey(named: name, at: .start)
-            }
-        }
-        guard let end = device.end else { return }
-        next.withLock { $0.key = nil }
-        let grace: UInt64 = 86_400
-        _ = try store.rotateDeviceKey(named: name, at: .start)
-        _ = try store.confirmDeviceKey(
-            named: name, grace: .seconds(grace), at: end.subtracting(milliseconds: 1000 * grace))
-    }
-
     /// Expects what the phone has learnt for an app, and nothing else.
     func expect(_ learned: [ProviderPublicKey: LearnedTrust], _ topic: Topic, _ name: Comment) throws {
-        let rows = try store.read { (store) throws(KeyStoreError) in try store.rows(LearnedTrustRow.self, "") }
-        let found = rows.filter { $0.topic == topic }.map { ($0.provider, $0.trust) }
+        let found = try store.state().learned.filter { $0.topic == topic }.map { ($0.provider, $0.trust) }
         #expect(Dictionary(uniqueKeysWithValues: found) == learned, name)
+    }
+}
+
+extension DeviceState {
+    /// Adds a key as the last one of an account: retiring, active, or pending beside an active one.
+    fileprivate mutating func append(_ key: DeviceKey, retiresAt end: Timestamp? = nil, to name: String) throws {
+        let index = try openAccount(name, nil)
+        let hasActive = accounts[index].keys.contains { $0.state == .active }
+        accounts[index].keys.append(
+            Key(
+                publicKey: key.publicKey, generation: UInt64(accounts[index].keys.count + 1),
+                state: end != nil ? .retiring : hasActive ? .pending : .active, createdAt: .start, retiresAt: end,
+                secret: key.withScalar { Secret(copying: $0) }))
     }
 }

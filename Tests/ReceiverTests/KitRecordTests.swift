@@ -177,20 +177,14 @@ import VectorKit
         let firstTrust: FirstTrust =
             vector.optional("built-in") == "yes"
             ? .builtIn(builtIn.isEmpty ? [ProviderPin(ProviderKey().publicKey)] : builtIn) : .firstReply
-        let enrolment = Enrolment(store: phone.store, topic: receiver.topic, firstTrust: firstTrust)
-        guard
-            case .plan(let plan) = enrolment.reconcile(
-                .state(EnrolmentState()), in: EnrolmentCircumstances(), at: .start)
-        else {
-            Issue.record("\(vector): no plan")
-            return
-        }
-        var work = try enrolment.begin(plan, at: .start)
-        let request = try #require(work.request)
-        let before = try phone.store.trust(for: receiver.topic, account: Phone.account).pinned
-        let result = try enrolment.handle(reply, to: request, state: &work.state, at: .start)
+        let terms = EnrolmentTerms(topic: receiver.topic, trust: firstTrust)
+        var state = try phone.store.state()
+        let request = try #require(try state.next(for: Phone.account, EnrolmentFacts(), terms, at: .start).request)
+        let before = state.trust(for: receiver.topic, account: Phone.account).pinned
+        let result = try state.take(reply, to: request, of: Phone.account, terms, at: .start)
+        try phone.store.edit { $0 = state }
         #expect((result.key == .acknowledged) == (vector.optional("confirms") == "yes"), "\(vector)")
-        let after = try phone.store.trust(for: receiver.topic, account: Phone.account).pinned
+        let after = state.trust(for: receiver.topic, account: Phone.account).pinned
         let expected = vector.all("pin-after")
         #expect(after.map(\.description) == (expected.isEmpty ? before.map(\.description) : expected), "\(vector)")
         try phone.expect(receiver.learnedAfter, receiver.topic, "\(vector)")

@@ -30,7 +30,7 @@ import VectorKit
         }
         #expect(outcome == vector.expect, name)
         try run.phone.expect(receiver.learnedAfter, receiver.topic, name)
-        let states = try run.phone.store.deviceKeys().reduce(into: [:]) { $0[$1.publicKey] = "\($1.state)" }
+        let states = try run.phone.store.keys().reduce(into: [:]) { $0[$1.publicKey] = "\($1.state)" }
         for line in vector.all("device-after") {
             let words = line.split(separator: " ")
             let key = try KitReceiver.deviceKey(String(words[1])).publicKey
@@ -93,46 +93,38 @@ import VectorKit
                 lock = try SQLiteConnection(path: phone.folder.file("extension.db").path, busyTimeout: 0)
                 try lock?.execute("BEGIN IMMEDIATE")
             case "unlock-guard": lock = nil
-            case "learn": return try learn(words[4], at: now)
-            case "launch": _ = try database.merge(into: phone.store, at: now)
+            case "learn": return try learn(words[4])
+            // What a message has changed is in the device's store already.
+            case "launch": break
             case "pin":
-                return code("pinned") { () throws(KeyStoreError) in
-                    try phone.store.pinProvider(
-                        key(words[2]), for: Phone.account, topic: receiver.topic, at: now)
+                do {
+                    let pin = ProviderPin(try ProviderPublicKey(text: words[2]))
+                    try phone.store.edit { try $0.pin(pin, topic: receiver.topic) }
+                    return "pinned"
+                } catch let error as KeyStoreError {
+                    return error.code.description
                 }
             case "unpin":
-                return try phone.store.unpinProvider(key(words[2]), for: Phone.account) ? "unpinned" : "nothing"
+                let key = try ProviderPublicKey(text: words[2])
+                return try phone.store.edit { $0.unpin(key) } ? "unpinned" : "nothing"
             default: Issue.record("an unknown event: \(words[1])")
             }
             return nil
         }
 
-        private func key(_ text: String) -> ProviderPublicKey {
-            guard let key = ProviderPublicKey(text) else { preconditionFailure("no provider key") }
-            return key
-        }
-
-        private func code<R>(_ success: String, _ body: () throws(KeyStoreError) -> R) -> String {
-            do throws(KeyStoreError) {
-                _ = try body()
-                return success
-            } catch {
-                return error.code.description
-            }
-        }
-
         /// The app gets a certificate in a reply.
-        private func learn(_ text: String, at now: Timestamp) throws -> String {
-            var trust = try phone.store.trust(for: receiver.topic, account: Phone.account)
+        private func learn(_ text: String) throws -> String {
+            var trust = try phone.store.state().trust(for: receiver.topic, account: Phone.account)
             do throws(TrustError) {
                 let certificate = try Certificate(text: text)
                 _ = try trust.accept(certificate, for: receiver.topic)
             } catch {
                 return error.code.description
             }
-            let change = try phone.store.acceptCertificate(
-                Certificate(text: text), for: Phone.account, topic: receiver.topic, at: now)
-            return switch change {
+            let certificate = try Certificate(text: text)
+            let signer = try #require(
+                trust.pinned.first { (try? certificate.check(for: $0, topic: receiver.topic)) != nil })
+            return switch try phone.store.edit({ try $0.learn(certificate, of: signer, topic: receiver.topic) }) {
             case .raised: "accepted"
             case .unchanged: "unchanged"
             case .conflict: "certificate-conflict"
@@ -171,7 +163,9 @@ import VectorKit
 
         private mutating func note(_ opened: OpenedNotification?, _ request: String?) throws {
             guard let opened, let request else { return }
-            let account = try phone.store.deviceKeys().first { $0.publicKey == opened.openedWith }?.name
+            let account = try phone.store.state().accounts.first { account in
+                account.keys.contains { $0.publicKey == opened.openedWith }
+            }?.name
             let message = ReplayMessage(
                 opened.messageID, from: opened.provider, epoch: opened.epoch, trustFloor: opened.learned.floor,
                 to: account ?? "", requestID: request, sentAt: opened.sentAt, expiresAt: opened.expiresAt)

@@ -18,16 +18,14 @@ import Testing
 
     /// A device key, registered under its own name.
     private func enrol(_ name: String, topic: Topic?) throws {
-        _ = try phone.store.generateDeviceKey(named: name, topic: topic, at: .start)
+        try phone.store.edit { try $0.add(to: name, topic: topic, at: .start) }
         try provider.store.addDevice(phone.record(named: name), id: name, at: .start)
     }
 
-    /// A provider key, bound here and trusted there for its topic, by these accounts.
-    private func addProvider(
-        _ name: String, topic: Topic?, trustedFor trusted: Topic?, by accounts: [String] = Self.accounts
-    ) throws {
+    /// A provider key, bound here to its topic, and trusted there by these accounts.
+    private func addProvider(_ name: String, topic: Topic? = nil, by accounts: [String] = Self.accounts) throws {
         let key = try provider.store.generateProviderKey(named: name, topic: topic, at: .start).publicKey
-        for account in accounts { try phone.store.pinProvider(key, for: account, topic: trusted, at: .start) }
+        for account in accounts { try phone.store.edit { try $0.pin(ProviderPin(key), for: account) } }
     }
 
     private func push(to account: String, signedBy name: String, topic: Topic) throws -> Bytes {
@@ -37,7 +35,7 @@ import Testing
     // MARK: Device keys
 
     @Test func eachAccountOpensItsOwn() throws {
-        try addProvider("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop")
         for name in Self.accounts { try enrol(name, topic: .app) }
         for name in Self.accounts {
             let reception = phone.receive(try push(to: name, signedBy: "shop", topic: .app), topic: nil, at: .start)
@@ -47,7 +45,7 @@ import Testing
     }
 
     @Test func aBoundKeySaysWhichAppAPushIsFor() throws {
-        try addProvider("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop")
         try enrol("anna", topic: .app)
         try enrol("ben", topic: .other)
         for (name, topic) in [("anna", Topic.app), ("ben", .other)] {
@@ -60,7 +58,7 @@ import Testing
     /// A provider that seals for one app with the key of another is not this phone's.
     @Test(arguments: [Topic.app, .other])
     func aBoundKeyOpensNothingForAnotherApp(_ sealed: Topic) throws {
-        try addProvider("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop")
         try enrol("anna", topic: .app)
         let push = try push(to: "anna", signedBy: "shop", topic: sealed)
         let before = try StoreFiles(in: phone.folder)
@@ -71,7 +69,7 @@ import Testing
     }
 
     @Test func aPushForAnotherAppDoesNotOpenUnderTheBoundTopic() throws {
-        try addProvider("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop")
         try enrol("anna", topic: .app)
         let push = try push(to: "anna", signedBy: "shop", topic: .other)
         #expect(phone.receive(push, topic: nil, at: .start).code == "authentication-failed")
@@ -79,7 +77,7 @@ import Testing
     }
 
     @Test func aKeyThatIsBoundToNoAppTakesTheCallsTopicOrTheDefault() throws {
-        try addProvider("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop")
         try enrol("anna", topic: nil)
         let push = try push(to: "anna", signedBy: "shop", topic: .app)
         #expect(phone.receive(push, topic: .app, at: .start).code == "opened")
@@ -93,7 +91,7 @@ import Testing
     }
 
     @Test func theDefaultTopicIsNotForABoundKey() throws {
-        try addProvider("shop", topic: nil, trustedFor: .app)
+        try addProvider("shop")
         try enrol("anna", topic: .app)
         let receiver = phone.receiver(topic: nil, defaultTopic: .other)
         let push = try push(to: "anna", signedBy: "shop", topic: .app)
@@ -109,34 +107,31 @@ import Testing
     }
 
     @Test func oneAccountRotatesAndTheOtherDoesNot() throws {
-        try addProvider("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop")
         for name in Self.accounts { try enrol(name, topic: .app) }
         let old = try phone.newestKey(named: "anna").publicKey
-        let pending = try phone.store.rotateDeviceKey(named: "anna", at: .start)
-        #expect(pending.topic == .app && pending.generation == 2)
+        #expect(try phone.store.edit { try $0.rotate("anna", at: .start).generation } == 2)
         try provider.store.addDevice(phone.record(named: "anna"), id: "anna", at: .start)
         #expect(
             phone.receive(try push(to: "anna", signedBy: "shop", topic: .app), topic: nil, at: .start).code == "opened")
 
-        let states = try phone.store.deviceKeys().map { ($0.name, $0.generation, $0.state) }
-        #expect(states.map(\.0) == ["anna", "anna", "ben"])
-        #expect(states.map(\.1) == [1, 2, 1])
-        #expect(states.map(\.2) == [.retiring, .active, .active])
-
+        #expect(try phone.store.keys(of: "anna").map(\.generation) == [1, 2])
+        #expect(try phone.store.keys(of: "anna").map(\.state) == [.retiring, .active])
+        #expect(try phone.store.keys(of: "ben").map(\.state) == [.active])
         let later = Timestamp.start.plus(days: 32)
-        #expect(try phone.store.purgeRetiredDeviceKeys(named: "ben", at: later) == [])
-        #expect(try phone.store.purgeRetiredDeviceKeys(named: "anna", at: later).map(\.publicKey) == [old])
+        #expect(try phone.store.edit { $0.purge("ben", endedBefore: later) } == [])
+        #expect(try phone.store.edit { $0.purge("anna", endedBefore: later) }.map(\.publicKey) == [old])
     }
 
     @Test func aLogOutTakesOneAccountsKeysOnly() throws {
-        try addProvider("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop")
         for name in Self.accounts { try enrol(name, topic: .app) }
-        _ = try phone.store.rotateDeviceKey(named: "anna", at: .start)
+        try phone.store.edit { try $0.rotate("anna", at: .start) }
         let pushes = try Self.accounts.map { try push(to: $0, signedBy: "shop", topic: .app) }
-        #expect(try phone.store.purgeDeviceKeys(named: "anna").count == 2)
+        #expect(try phone.store.edit { $0.removeAccount("anna") }.count == 2)
         #expect(phone.receive(pushes[0], topic: nil, at: .start).code == "unknown-recipient-key")
         #expect(phone.receive(pushes[1], topic: nil, at: .start).code == "opened")
-        #expect(try phone.store.purgeDeviceKeys(named: "anna") == [])
+        #expect(try phone.store.edit { $0.removeAccount("anna") } == [])
     }
 
     // MARK: Provider keys
@@ -146,8 +141,8 @@ import Testing
         (.other, "shop", "authentication-failed"),
     ])
     func aProviderIsBelievedForItsOwnApp(_ topic: Topic, _ name: String, _ code: String) throws {
-        try addProvider("shop", topic: .app, trustedFor: .app, by: topic == .app ? ["anna"] : ["ben"])
-        try addProvider("bank", topic: .other, trustedFor: .other, by: topic == .other ? ["anna"] : ["ben"])
+        try addProvider("shop", topic: .app, by: topic == .app ? ["anna"] : ["ben"])
+        try addProvider("bank", topic: .other, by: topic == .other ? ["anna"] : ["ben"])
         try enrol("anna", topic: topic)
         let reception = phone.receive(try push(to: "anna", signedBy: name, topic: topic), topic: nil, at: .start)
         #expect(reception.code == code)
@@ -155,7 +150,7 @@ import Testing
 
     /// A key that signs for several apps: the certificate is of one of them.
     @Test func aCertificateIsOfOneApp() throws {
-        try addProvider("shop", topic: .app, trustedFor: nil)
+        try addProvider("shop", topic: .app)
         try enrol("anna", topic: .app)
         try enrol("ben", topic: .other)
         let before = try push(to: "ben", signedBy: "shop", topic: .other)
@@ -164,8 +159,9 @@ import Testing
         #expect(
             phone.receive(try push(to: "anna", signedBy: "shop", topic: .app), topic: nil, at: .start).code == "opened")
         let key = try provider.store.providerKey(named: "shop")
-        #expect(try phone.store.trust(for: .app, account: "anna").pins[0].learned.certificate == key.certificate)
-        #expect(try phone.store.trust(for: .other, account: "ben").pins[0].learned.certificate == nil)
+        let state = try phone.store.state()
+        #expect(state.trust(for: .app, account: "anna").pins[0].learned.certificate == key.certificate)
+        #expect(state.trust(for: .other, account: "ben").pins[0].learned.certificate == nil)
         #expect(phone.receive(before, topic: nil, at: .start).code == "opened")
     }
 
@@ -174,10 +170,13 @@ import Testing
     @Test func theFirstKeyIsTheDefaultUntilAnotherIsChosen() throws {
         try enrol("anna", topic: .app)
         try enrol("ben", topic: .app)
-        #expect(try phone.newestKey().name == "anna")
-        try phone.store.setDefaultDeviceKey(named: "ben")
-        #expect(try phone.newestKey().name == "ben")
-        #expect(try phone.store.rotateDeviceKey(at: .start).name == "ben")
+        func standard() throws -> String { try phone.store.state().accountWithKeys().name }
+        #expect(try standard() == "anna")
+        try phone.store.edit { try $0.setDefault("ben") }
+        #expect(try standard() == "ben")
+        // Without it another takes its place.
+        try phone.store.edit { $0.removeAccount("ben") }
+        #expect(try standard() == "anna")
 
         _ = try provider.store.generateProviderKey(named: "second", at: .start)
         #expect(try provider.store.providerKey().name == "default")
@@ -185,22 +184,11 @@ import Testing
         #expect(try provider.store.providerKey().name == "second")
     }
 
-    @Test func whenTheDefaultIsGoneTheLastOneLeftIsMeantAndOfSeveralNone() throws {
-        for name in ["anna", "ben", "carl"] { try enrol(name, topic: .app) }
-        _ = try phone.store.purgeDeviceKeys(named: "anna")
-        #expect(throws: KeyStoreError(.ambiguousName, "")) { try phone.store.rotateDeviceKey(at: .start) }
-        #expect(throws: KeyStoreError(.unknownName, "")) {
-            try phone.store.rotateDeviceKey(named: "anna", at: .start)
-        }
-        _ = try phone.store.purgeDeviceKeys(named: "ben")
-        #expect(try phone.newestKey().name == "carl")
-    }
-
     /// The default is for commands; what opens a push is the key that the push names.
     @Test func withoutADefaultEveryAccountStillOpens() throws {
-        try addProvider("shop", topic: nil, trustedFor: nil, by: ["anna", "ben", "carl"])
+        try addProvider("shop", by: ["anna", "ben", "carl"])
         for name in ["anna", "ben", "carl"] { try enrol(name, topic: .app) }
-        _ = try phone.store.purgeDeviceKeys(named: "anna")
+        try phone.store.edit { $0.removeAccount("anna") }
         for name in ["ben", "carl"] {
             #expect(
                 phone.receive(try push(to: name, signedBy: "shop", topic: .app), topic: nil, at: .start).code

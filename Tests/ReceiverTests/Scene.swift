@@ -29,10 +29,13 @@ struct Scene {
 
     init(floor: Timestamp? = nil, options: StoreOptions = StoreOptions()) throws {
         phone = try Phone(floor: floor, options: options)
-        try phone.store.pinProvider(provider.publicKey, at: .start)
         activeKey = try phone.newestKey().publicKey
-        pendingKey = try phone.store.rotateDeviceKey(at: .start).publicKey
         signing = try provider.certified(epoch: 1)
+        let pin = ProviderPin(provider.publicKey)
+        pendingKey = try phone.store.edit { state in
+            try state.pin(pin)
+            return try state.rotate(at: .start).publicKey
+        }
     }
 
     /// The signer of the scene.
@@ -68,7 +71,7 @@ struct Scene {
     /// Tells whether a message has had both of its effects.
     var isSettled: Bool {
         get throws {
-            try phone.store.deviceKeys().contains { $0.publicKey == pendingKey && $0.state == .active }
+            try phone.store.keys().contains { $0.publicKey == pendingKey && $0.state == .active }
                 && phone.certificate == certificate
         }
     }

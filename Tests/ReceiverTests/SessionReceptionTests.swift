@@ -184,9 +184,7 @@ import Testing
         var policy = NotificationReceiver.Policy()
         policy.texts = texts
         let receiver = NotificationReceiver(
-            keys: scene.phone.store, effects: scene.phone.store, database: scene.phone.database, topic: .app,
-            policy: policy
-        )
+            store: scene.phone.store, database: scene.phone.database, topic: .app, policy: policy)
         for (push, subtitle, body) in [
             (Scene.push(value: #""AQ""#), texts.couldNotOpen, ""), (Scene.push(value: "7"), "", texts.notEncrypted),
             (Scene.push(value: nil), "", texts.notEncrypted), (Bytes("no JSON".utf8), texts.couldNotOpen, ""),

@@ -122,5 +122,7 @@ import Testing
             #expect(reception.warnings.map { $0.prefix { $0 != ":" } } == (isTold ? ["certificate-conflict"] : []))
             #expect(try phone.certificate == both[1].certificate)
         }
+        // Until the next launch, which tells the app.
+        #expect(try phone.store.state().isContradicted(Phone.account, .app))
     }
 }

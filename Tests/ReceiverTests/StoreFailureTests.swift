@@ -1,8 +1,8 @@
 import Foundation
-import Pushcrypt
 import PushcryptReceiver
 import Testing
 
+@testable import Pushcrypt
 @testable import PushcryptKeyStore
 
 /// A key store that does not do its part: the person sees the fallback, or, when the message has opened, the message.
@@ -16,70 +16,53 @@ import Testing
         #expect(Delivery(fallback: reason, for: push).shown == Scene.fallback)
     }
 
-    /// It can only be named by an envelope of another suite. [O-3.1]
-    @Test func aKeyThatThisBuildCannotUseIsUnknown() throws {
-        let phone = try Installation(.sqlite)
-        let provider = try Provider()
-        try phone.launch(with: provider)
-        let push = try provider.push(to: phone.device(), at: .start)
-        phone.store.fail(with: KeyStoreError(.unsupportedSuite, ""))
-        #expect(try phone.receive(push) == "unknown-recipient-key")
+    /// A key of suite 2 that an envelope of suite 1 names, whether this build could use it or not. [O-3.1]
+    @Test func aKeyOfAnotherSuiteIsUnknown() throws {
+        let scene = try Scene()
+        let key = CipherSuite.xwing.isSupported ? try DeviceKey(.xwing) : nil
+        let other = DevicePublicKey(checked: Bytes(repeating: 0, count: 1184) + [9] + Bytes(repeating: 0, count: 31))
+        let publicKey = key?.publicKey ?? other
+        try scene.phone.store.edit { state in
+            let secret = key?.withScalar { Secret(copying: $0) } ?? state.accounts[0].keys[1].secret
+            state.accounts[0].keys[1] = DeviceState.Key(
+                publicKey: publicKey, generation: 2, state: .pending, createdAt: .start, secret: secret)
+        }
+        var bytes = try scene.envelope(to: scene.activeKey).bytes
+        var id = Bytes()
+        id.append(bigEndian: publicKey.id.value)
+        bytes.replaceSubrange(1..<5, with: id)
+        let reception = scene.receive(Scene.push(Envelope(sealed: bytes, .x25519)))
+        #expect(reception.code == "unknown-recipient-key" && reception.shown == Scene.fallback)
     }
 
     // MARK: Rows that somebody else has changed
 
     private static let changes: [String] = [
-        "UPDATE device_keys SET state = 2 WHERE state = 1",
-        "UPDATE device_keys SET sealed = zeroblob(72)",
-        "UPDATE device_keys SET public_key = (SELECT public_key FROM device_keys WHERE state = 2) WHERE state = 1",
-        "UPDATE device_keys SET topic = 'com.example.app'",
-        "UPDATE device_keys SET tag = zeroblob(32)",
-        "UPDATE device_keys SET tag = (SELECT tag FROM device_keys WHERE state = 2)",
-        "UPDATE pins SET public_key = zeroblob(32)",
-        "UPDATE pins SET name = 'somebody'",
-        "UPDATE pins SET origin = 3 - origin",
-        "INSERT INTO pins SELECT 9, 'default', topic, zeroblob(32), origin, created, tag FROM pins",
-        "DROP TABLE device_keys",
-        "DROP TABLE pins",
+        "UPDATE states SET sealed = zeroblob(length(sealed))", "UPDATE states SET sealed = zeroblob(0)",
+        "UPDATE states SET sealed = substr(sealed, 1, length(sealed) - 1)", "UPDATE states SET sealed = 'text'",
+        "UPDATE states SET revision = zeroblob(16)", "UPDATE states SET revision = 7",
+        "UPDATE states SET sealed = old.sealed FROM old", "UPDATE states SET revision = old.revision FROM old",
+        "DROP TABLE states",
     ]
 
     @Test(arguments: changes)
     func aRowThatWasChangedWithoutTheStoreKeyIsNotUsed(_ sql: String) throws {
         let scene = try Scene()
         let push = Scene.push(try scene.envelope())
+        try intrude(scene, "CREATE TABLE old AS SELECT * FROM states")
+        try scene.phone.store.edit { try $0.confirm(at: .start) }
+        // A connection that has read nothing yet, so that nothing is remembered of the row.
+        let store = try scene.phone.store.anotherConnection()
         try intrude(scene, sql)
         let before = try StoreFiles(in: scene.phone.folder)
-        expectFallback(scene.receive(push), .corruptStore)
+        let receiver = NotificationReceiver(store: store, database: scene.phone.database, topic: .app)
+        expectFallback(receiver.receive(push, requestID: "a", at: Scene.now), .corruptStore)
         #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
-    }
-
-    @Test func aKeyThatHasEndedIsNotBroughtBackByChangingItsEnd() throws {
-        let scene = try Scene()
-        _ = try scene.phone.store.confirmDeviceKey(grace: .seconds(0), at: .start)
-        let push = Scene.push(try scene.envelope(to: scene.activeKey))
-        #expect(scene.receive(push).code == OpenError.Code.unknownRecipientKey.description)
-        try intrude(scene, "UPDATE device_keys SET state = 2, retires = NULL WHERE state = 3")
-        expectFallback(scene.receive(push), .corruptStore)
-    }
-
-    /// What was learned is damaged: ignoring it could restore trust that has ended.
-    @Test(arguments: [
-        "UPDATE learned SET floor = 0", "UPDATE learned SET certificate = NULL", "UPDATE learned SET topic = 'other'",
-        "DROP TABLE learned",
-    ])
-    func learnedTrustThatWasChangedIsNotUsed(_ sql: String) throws {
-        let scene = try Scene()
-        let later = try scene.provider.certified(epoch: 9, floor: 9)
-        try scene.phone.store.acceptCertificate(
-            later.certificate, of: scene.provider.publicKey, topic: .app, at: .start)
-        try intrude(scene, sql)
-        expectFallback(
-            scene.receive(Scene.push(try scene.envelope(by: EnvelopeSigner(later, for: .app)))), .corruptStore)
     }
 
     @Test func aProviderThatIsNoLongerPinnedIsNotBelieved() throws {
         let scene = try Scene()
-        #expect(try scene.phone.store.unpinProvider(scene.provider.publicKey, for: Phone.account))
+        #expect(try scene.phone.store.edit { $0.unpin(scene.provider.publicKey) })
         let reception = scene.receive(Scene.push(try scene.envelope()))
         #expect(reception.code == OpenError.Code.authenticationFailed.description)
         #expect(reception.shown == Scene.fallback)
@@ -101,9 +84,14 @@ import Testing
 
     // MARK: Files
 
-    @Test(arguments: [0, 4096, 20_480], [UInt8(0x00), 0x5a])
-    func aDamagedDatabaseIsAFallback(_ offset: Int, _ noise: UInt8) throws {
+    /// From the beginning, from the second page, from that of the states.
+    @Test(arguments: [1, 2, nil] as [Int?], [UInt8(0x00), 0x5a])
+    func aDamagedDatabaseIsAFallback(_ page: Int?, _ noise: UInt8) throws {
         let scene = try Scene()
+        let states = try scene.phone.store.withConnection { (connection) throws(KeyStoreError) in
+            try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'states'")
+        }
+        let offset = ((page ?? Int(states)) - 1) * 4096
         let push = Scene.push(try scene.envelope())
         // A connection that has read nothing yet, so that nothing is remembered of the file.
         let store = try scene.phone.store.anotherConnection()
@@ -115,8 +103,7 @@ import Testing
         try handle.write(contentsOf: Data(repeating: noise, count: Int(length) - offset))
         try handle.close()
 
-        let receiver = NotificationReceiver(
-            keys: store, effects: store, database: scene.phone.database, topic: .app)
+        let receiver = NotificationReceiver(store: store, database: scene.phone.database, topic: .app)
         expectFallback(receiver.receive(push, requestID: "a", at: Scene.now), .corruptStore)
     }
 

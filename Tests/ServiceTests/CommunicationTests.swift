@@ -12,7 +12,7 @@ import Waiting
 @testable import PushcryptService
 
 /// Notifications with a sender, the change's context, and pushes that the app opens itself.
-@Suite struct CommunicationTests {
+@Suite(.oneAtATime) struct CommunicationTests {
     private let phone: TestPhone
     private let face: SealedAttachment
 
@@ -141,7 +141,7 @@ import Waiting
         let name = "Anna \(phone.folder.lastPathComponent)"
         var configuration = configuration(.bytes(face.sealed))
         configuration.senders = .intents { [phone] _, _ in
-            #expect(throws: Never.self) { try phone.keys.purgeEverything() }
+            #expect(throws: Never.self) { try phone.keys.discard() }
             return SenderDetails()
         }
         let (content, report) = try await show(try request(from: try sender(name)), configuration)

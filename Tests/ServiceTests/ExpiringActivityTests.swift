@@ -93,41 +93,40 @@ import Waiting
     }
 
     /// No lock is held on the shared file while the process is suspended.
-    @Test func aMergeWithoutTimeEndsAndCanBeRepeated() async throws {
+    @Test func whatHasNoTimeEndsAndCanBeRepeated() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let now = Timestamp(milliseconds: 1_800_000_000_000)
+        let message = ReplayMessage(
+            MessageID(callerName: "1"), from: ProviderKey().publicKey, epoch: 0, trustFloor: 0, to: "anna",
+            requestID: "1", sentAt: now, expiresAt: now.adding(.days(1)), withdrawing: [MessageID(callerName: "2")])
+        _ = ExtensionDatabase(in: folder.path).replay.take(message, at: now)
+        let deleted = Locked(Deleted())
+        let senders = SenderDisplay(
+            show: { content, _, _ in content }, deleteMessages: { marks in deleted.withLock { $0.marks += marks } },
+            deleteAccount: { _ in })
+        NotificationList().removeWithdrawn(in: folder, at: now, senders, ExpiringActivity { _, block in block(true) })
+        #expect(deleted.withLock { $0.marks } == [])
+        let other = try SQLiteConnection(path: folder.path + "/extension.db", busyTimeout: 0)
+        try other.execute("BEGIN EXCLUSIVE; ROLLBACK")
+        NotificationList().removeWithdrawn(in: folder, at: now, senders)
+        #expect(deleted.withLock { $0.marks.count } == 1)
+    }
+
+    private final class Deleted {
+        var marks: [String] = []
+    }
+
+    private func folder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("activity-\(UUID())")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (keys, now) = (try SQLiteKeyStore.inMemory(), Timestamp(milliseconds: 1_800_000_000_000))
-        let (provider, topic) = (ProviderKey(), try Topic("com.example.app"))
-        let pending = try keys.generateDeviceKey(at: now)
-        let plan = try CertificatePlan(after: nil, at: now)
-        let certificate = try UnsignedCertificate(
-            plan, for: SigningKey().publicKey, provider: provider.publicKey, topic: topic
-        ).signed(by: provider)
-        let database = ExtensionDatabase(in: folder.path)
-        try ExtensionKeys(keys: keys, database: database).settle(
-            openedWith: pending.publicKey, provider: provider.publicKey, certificate: certificate, topic: topic, at: now
-        )
-        let expired = ExpiringActivity { _, block in
-            Thread.detachNewThread { block(true) }
-            for _ in 0..<10_000 where !database.interruption.isStopped { usleep(1000) }
-        }
-        let error = #expect(throws: KeyStoreError.self) {
-            try AppGroup.merge(database, into: keys, at: now, expired)
-        }
-        #expect(error?.code == .storeBusy)
-        let other = try SQLiteConnection(path: folder.path + "/extension.db", busyTimeout: 0)
-        try other.execute("BEGIN EXCLUSIVE; ROLLBACK")
-        let merged = try AppGroup.merge(ExtensionDatabase(in: folder.path), into: keys, at: now, .system)
-        #expect(merged.raised == 1)
+        return folder
     }
 
     /// Looking always asks the system for time, and creates no file, whether there is time or not.
     @Test(arguments: [false, true]) func lookingForWithdrawnMessagesCreatesNothing(_ isExpired: Bool) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("activity-\(UUID())")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let told = System()
         let activity = ExpiringActivity { _, block in

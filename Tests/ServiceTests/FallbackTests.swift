@@ -9,7 +9,7 @@ import Testing
 import UserNotifications
 
 /// The presentation of a push that does not open, and its report to the developer.
-struct FallbackTests {
+@Suite(.oneAtATime) struct FallbackTests {
     private let phone: TestPhone
     private let reports = Reports()
 
@@ -158,7 +158,7 @@ struct FallbackTests {
         #expect(try await show(request) == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "corrupt-store" && reports.last?.keyState == .corrupt)
 
-        try phone.keys.purgeEverything()
+        try phone.keys.discard()
         #expect(try await show(request) == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "store-missing" && reports.last?.keyState == .missing)
         #expect(phone.keychain.data.isEmpty)
@@ -204,7 +204,7 @@ struct FallbackTests {
 
     @Test func withoutADirectoryAMessageIsStillShown() async throws {
         var configuration = self.configuration
-        configuration.directory = { try AppGroup(identifier: "group.not.there").directory() }
+        configuration.directory = { try AppGroup(identifier: "group.not.there", topic: TestPhone.topic).directory() }
         #expect(try await show(try sealedRequest(), configuration).body == "See you at 8")
         #expect(reports.last?.warnings.first?.contains("no app group group.not.there") == true)
     }

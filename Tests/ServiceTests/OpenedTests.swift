@@ -11,7 +11,7 @@ import UserNotifications
 import Waiting
 
 /// The presentation of a push that opens.
-struct OpenedTests {
+@Suite(.oneAtATime) struct OpenedTests {
     private let phone: TestPhone
 
     init() throws { phone = try TestPhone() }
@@ -124,10 +124,11 @@ struct OpenedTests {
 
     /// Adds a retired key that ended so many hours ago; returns its id.
     private func retire(hoursAgo hours: UInt64) throws -> KeyID {
-        let key = try #require(try phone.keys.deviceKeys().last).keyID
-        _ = try phone.keys.rotateDeviceKey(at: phone.now)
-        let end = phone.now.subtracting(.hours(hours))
-        _ = try phone.keys.confirmDeviceKey(grace: .seconds(0), at: end)
+        let key = try #require(try phone.deviceKeys.last).keyID
+        try phone.keys.change { (state) throws(KeyStoreError) in
+            try state.rotate(at: phone.now)
+            try state.confirm(grace: .seconds(0), at: phone.now.subtracting(.hours(hours)))
+        }
         return key
     }
 
@@ -142,9 +143,9 @@ struct OpenedTests {
         #expect(await handler.delivered()?.body == "See you at 8")
         #expect(await gate.hasVisitors() && phone.keychain.writes.count == writes, "the delivery does not wait for it")
         gate.open()
-        #expect(await eventually { (try? phone.keys.deviceKeys().map(\.keyID).contains(old)) == false })
+        #expect(await eventually { (try? phone.deviceKeys.map(\.keyID).contains(old)) == false })
         #expect(phone.keychain.writes.count == writes + 1)
-        #expect(try phone.keys.deviceKeys().contains { $0.keyID == recent })
+        #expect(try phone.deviceKeys.contains { $0.keyID == recent })
     }
 
     @Test func aClockThatIsAheadDeletesNothing() async throws {

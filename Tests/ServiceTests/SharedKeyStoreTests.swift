@@ -2,11 +2,12 @@ import Foundation
 import Pushcrypt
 import PushcryptKeyStore
 import PushcryptReceiver
-@testable import PushcryptService
 import Testing
 
-/// Data shared by the app and its extensions, and data of the app alone. What depends on the environment has its own process: other
-/// tests set it too.
+@testable import PushcryptService
+
+/// Data shared by the app and its extensions, and data of the app alone. What depends on the environment has its own
+/// process: other tests set it too.
 final class SharedKeyStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-test-\(UUID())")
 
@@ -35,7 +36,7 @@ final class SharedKeyStoreTests {
     // MARK: Without a Keychain
 
     @Test func withoutAFolderThereIsNoStore() async {
-        await #expect(processExitsWith: .success) { openWithoutAFolder() }
+        await #expect(processExitsWith: .success) { try openWithoutAFolder() }
     }
 
     @Test func aKeyThatTheAppHasMadeIsTheExtensions() async {
@@ -47,30 +48,33 @@ final class SharedKeyStoreTests {
 
     @Test func theAppReadsAGroupThatNoExtensionHasUsedYet() async throws {
         await #expect(processExitsWith: .success) { [path = folder.path as String] in try readAnUnusedGroup(path) }
-        let directory = folder.appendingPathComponent("group.com.example/pushcrypt").path
+        let directory = folder.appendingPathComponent("group.com.example/pushcrypt/com.example.app").path
         #expect(try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)
     }
 
     @Test func aGroupThatIsMissingSaysWhatToDo() async {
-        await #expect(processExitsWith: .success) { readAMissingGroup() }
+        await #expect(processExitsWith: .success) { try readAMissingGroup() }
     }
 
-    // MARK: Enrolment file
+    // MARK: Installation
 
-    @Test func theStateThatWasWrittenIsReadAgain() throws {
-        let file = EnrolmentFile(at: folder.appendingPathComponent("app/enrolment.json"))
-        guard case .none = file.read() else { return #expect(Bool(false), "there is a file") }
-        try file.write(EnrolmentState())
-        guard case .text(let text) = file.read() else { return #expect(Bool(false), "there is no file") }
-        #expect(String(decoding: text, as: UTF8.self) == #"{"version":1,"accounts":[],"ends":[]}"#)
-        let attributes = try FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent("app").path)
+    @Test func anInstallationHasOneMark() throws {
+        let mark = InstallationMark(url: folder.appendingPathComponent("app/pushcrypt/installation"))
+        let id = try mark.read()
+        #expect(try id.utf8.count == 32 && mark.read() == id)
+        let attributes = try FileManager.default.attributesOfItem(atPath: mark.url.deletingLastPathComponent().path)
         #expect(attributes[.posixPermissions] as? Int == 0o700)
+        // With the app it goes, and the next one is another.
+        try FileManager.default.removeItem(at: folder)
+        #expect(try mark.read() != id)
     }
 
-    @Test func aFileThatCannotBeReadIsNotTakenForMissing() throws {
-        let place = folder.appendingPathComponent("enrolment.json")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        guard case .unreadable = EnrolmentFile(at: place).read() else { return #expect(Bool(false), "it was read") }
+    @Test func aMarkThatCannotBeReadIsNotTakenForMissing() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let place = folder.appendingPathComponent("installation")
+        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: place)
+        let error = #expect(throws: KeyStoreError.self) { try InstallationMark(url: place).read() }
+        #expect(error?.code == .inputOutput)
     }
 }
 
@@ -78,29 +82,33 @@ final class SharedKeyStoreTests {
 
 private let now = Timestamp(milliseconds: 1_800_000_000_000)
 
-private func openWithoutAFolder() {
+private func openWithoutAFolder() throws {
+    let topic = try Topic("com.example.app")
     unsafe unsetenv("PUSHCRYPT_KEYCHAIN")
-    let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.open() }
+    let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.open(for: topic) }
     #expect(error?.code == .missingEntitlement)
 }
 
 private func makeAndFindAKey(_ path: String) throws {
+    let topic = try Topic("com.example.app")
     unsafe setenv("PUSHCRYPT_KEYCHAIN", path, 1)
-    let made = try SharedKeyStore.open().generateDeviceKey(at: now)
-    let found = try SharedKeyStore.open().deviceKey(id: made.keyID, at: now)
-    #expect(found?.record.publicKey == made.publicKey)
+    let made = try SharedKeyStore.open(for: topic).change { (state) throws(KeyStoreError) in try state.add(at: now) }
+    #expect(try SharedKeyStore.open(for: topic).state().key(made.keyID, at: now)?.key.publicKey == made.publicKey)
+    // Another app has another one.
+    #expect(try SharedKeyStore.open(for: Topic("com.example.other")).load()?.state == nil)
 }
 
 private func readAnUnusedGroup(_ path: String) throws {
     unsafe setenv("PUSHCRYPT_APP_GROUPS", path, 1)
-    let group = AppGroup(identifier: "group.com.example")
+    let group = AppGroup(identifier: "group.com.example", topic: try Topic("com.example.app"))
     #expect(try group.journal().entries().isEmpty)
-    let merged = try group.mergeLearned(into: SQLiteKeyStore.inMemory(), at: now)
-    #expect(merged.confirmed.isEmpty && merged.raised == 0)
 }
 
-private func readAMissingGroup() {
+private func readAMissingGroup() throws {
+    let topic = try Topic("com.example.app")
     unsafe unsetenv("PUSHCRYPT_APP_GROUPS")
-    let error = #expect(throws: AppGroup.Missing.self) { try AppGroup(identifier: "group.com.example").journal() }
+    let error = #expect(throws: AppGroup.Missing.self) {
+        try AppGroup(identifier: "group.com.example", topic: topic).journal()
+    }
     #expect(error?.description.contains("group.com.example") == true)
 }

@@ -21,7 +21,7 @@ final class NotificationService: EncryptedNotificationService {
 @Suite final class ExampleTests {
     private let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
     private let provider = ProviderKey()
-    private let keys: SQLiteKeyStore
+    private let keys: MemoryDeviceStore
     private let topic: Topic
     private let clock = stillClock()
     private let reports = AsyncStream.makeStream(of: DeliveryReport.self)
@@ -29,9 +29,10 @@ final class NotificationService: EncryptedNotificationService {
 
     init() throws {
         topic = try Topic("com.example.app")
-        keys = try SQLiteKeyStore.inMemory()
-        _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(provider.publicKey, at: now)
+        var state = DeviceState()
+        try state.add(topic: topic, at: now)
+        try state.pin(ProviderPin(provider.publicKey))
+        keys = MemoryDeviceStore(state)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -49,7 +50,7 @@ final class NotificationService: EncryptedNotificationService {
     }
 
     private func push(_ payload: String) throws -> APNsPush {
-        let key = try #require(try keys.deviceKeys().first?.publicKey)
+        let key = try keys.state().accounts[0].keys[0].publicKey
         return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
     }
 

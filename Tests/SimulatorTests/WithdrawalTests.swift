@@ -90,10 +90,10 @@ import UserNotifications
         let service = service()
         _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
         let other = ProviderKey()
-        try phone.keys.pinProvider(other.publicKey, at: phone.now)
+        try phone.keys.change { (state) throws(KeyStoreError) in try state.pin(ProviderPin(other.publicKey)) }
         var options = Sealer.Options()
         options.withdrawing = ["table-17", "table-99"]
-        let device = try #require(try phone.keys.deviceKeys().last?.publicKey)
+        let device = try #require(try phone.deviceKeys.last?.publicKey)
         let foreign = try Sealer(provider: other, topic: TestPhone.topic).seal(
             Array(#"{"aps":{"alert":"Hello"}}"#.utf8), to: device, at: phone.now, options: options)
         _ = await service.device.push(APNsPush(foreign.json, collapseID: "w"))

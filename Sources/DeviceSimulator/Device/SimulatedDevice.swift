@@ -16,19 +16,20 @@ public import UserNotifications
 ///
 ///     @Suite struct NotificationServiceTests {
 ///         let provider = ProviderKey()
-///         let keys: SQLiteKeyStore
+///         let keys: MemoryDeviceStore
 ///         let topic: Topic
 ///         let clock = SimulatedClock()
 ///
 ///         init() throws {
 ///             topic = try Topic("com.example.app")
-///             keys = try SQLiteKeyStore.inMemory()
-///             _ = try keys.generateDeviceKey(topic: topic, at: now)
-///             try keys.pinProvider(provider.publicKey, at: now)
+///             var state = DeviceState()
+///             try state.add(topic: topic, at: now)
+///             try state.pin(ProviderPin(provider.publicKey))
+///             keys = MemoryDeviceStore(state)
 ///         }
 ///
 ///         func push(_ payload: String) throws -> APNsPush {
-///             let key = try #require(try keys.deviceKeys().first?.publicKey)
+///             let key = try keys.state().accounts[0].keys[0].publicKey
 ///             return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
 ///         }
 ///

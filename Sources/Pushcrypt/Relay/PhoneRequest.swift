@@ -23,14 +23,16 @@ package struct PushAddress: Hashable, Sendable {
 package struct PhoneRequest: Sendable {
     /// What the phone wants.
     package enum Wish: Hashable, Sendable {
-        /// A grant for the server with this push key.
-        case grant(SigningPublicKey, kinds: [String])
+        /// A grant for the server with this push key, to push to this address.
+        case grant(SigningPublicKey, PushAddress, kinds: [String])
         /// The end of a grant.
-        case end(String)
-        /// The end of all grants of the token until now.
-        case endAll
+        case end(String, secret: String)
+        /// The end of all grants of the token until now, which needs one of them.
+        case endAll(String, secret: String)
     }
 
+    /// The length of a grant's secret, in bytes.
+    private static let secretLength = 16
     /// The most bytes of an answer.
     package static let longestAnswer = 65_536
 
@@ -39,18 +41,23 @@ package struct PhoneRequest: Sendable {
     private let isGrant: Bool
 
     /// - Parameter origin: The relay's, from the app; never from a record, a reply or a code.
-    package init(_ wish: Wish, for address: PushAddress, to origin: RelayOrigin) {
+    package init(_ wish: Wish, to origin: RelayOrigin) {
         var json = JSONWriter()
         json.object { json in
-            json.string(address.token, for: "token")
-            json.string(address.environment.rawValue, for: "environment")
-            json.string(address.topic.bundleID, for: "topic")
             switch wish {
-            case .grant(let pushKey, let kinds):
+            case .grant(let pushKey, let address, let kinds):
+                json.string(address.token, for: "token")
+                json.string(address.environment.rawValue, for: "environment")
+                json.string(address.topic.bundleID, for: "topic")
                 json.string(pushKey.text, for: "push_key")
                 json.array(for: "kinds") { json in for kind in kinds { json.string(kind) } }
-            case .end(let grant): json.string(grant, for: "grant")
-            case .endAll: break
+            case .end(let grant, let secret):
+                json.string(grant, for: "grant")
+                json.string(secret, for: "secret")
+            case .endAll(let grant, let secret):
+                json.string(grant, for: "grant")
+                json.string(secret, for: "secret")
+                json.bool(true, for: "all")
             }
         }
         body = json.bytes
@@ -60,8 +67,8 @@ package struct PhoneRequest: Sendable {
 
     /// What a relay has answered.
     package enum Answer: Hashable, Sendable {
-        /// A grant, 1 to 1,024 characters of base64url, and its end.
-        case granted(String, until: Timestamp)
+        /// A grant, 1 to 1,024 characters of base64url; its secret, 22; and its end.
+        case granted(String, secret: String, until: Timestamp)
         /// What had to end has ended.
         case ended
         /// The relay refuses, and nothing has changed. A temporary refusal may be repeated, after a time if it says one.
@@ -91,8 +98,9 @@ package struct PhoneRequest: Sendable {
         }
         guard isGrant else { return .ended }
         guard let grant = root["grant"]?.string, DeviceRegistration.isGrant(grant),
+            let secret = root["secret"]?.string, Base64URL.decode(Bytes(secret.utf8).span)?.count == Self.secretLength,
             let end = root["expires"]?.integer.flatMap(UInt64.init(exactly:))
         else { return .unreadable("status 200, and no grant") }
-        return .granted(grant, until: Timestamp(milliseconds: end))
+        return .granted(grant, secret: secret, until: Timestamp(milliseconds: end))
     }
 }

@@ -6,7 +6,7 @@
 
 /// Canonical base64url without padding (RFC 4648, section 5): each byte string has exactly one text. For what anyone may
 /// read; secrets have `SecretBase64`.
-enum Base64URL {
+package enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     /// For each ASCII character its value plus 64; `!`, which is less, for one that is not of the alphabet.
     private static let values: StaticString = """
@@ -51,7 +51,7 @@ enum Base64URL {
         if isPair { output[end + 2] = characters[Int(group >> 6 & 63)] }
     }
 
-    static func string(_ bytes: Span<UInt8>) -> String {
+    package static func string(_ bytes: Span<UInt8>) -> String {
         var text = ContiguousArray<UInt8>()
         append(bytes, to: &text)
         return String(decoding: text, as: UTF8.self)
@@ -59,7 +59,7 @@ enum Base64URL {
 
     /// Decodes a text that the relay may know; returns nil for padding, white space, other characters, nonzero unused bits
     /// or a wrong length.
-    static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
+    package static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
         guard text.count % 4 != 1 else { return nil }
         guard !text.isEmpty else { return [] }
         var isValid = false

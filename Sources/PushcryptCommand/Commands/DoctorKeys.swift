@@ -11,12 +11,12 @@ private let expiryNotice = Interval.days(45)
 private let signingAge = Interval.days(100)
 
 func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
-    let (devices, providers, pinned, count) = try withStoreErrors { () throws(KeyStoreError) in
-        (try store.deviceKeys(), try store.providerKeys(), try store.pinnedProviders(), try store.deviceCount())
+    let (accounts, providers, count) = try withStoreErrors { () throws(KeyStoreError) in
+        (try store.state().accounts, try store.providerKeys(), try store.deviceCount())
     }
-    var findings: [Finding] = []
-    findings += devices.map { check($0, at: now) } + providers.flatMap { check($0, at: now) }
-    if !devices.isEmpty, pinned.isEmpty {
+    let devices = accounts.flatMap { account in account.keys.map { check($0, of: account, at: now) } }
+    var findings = devices + providers.flatMap { check($0, at: now) }
+    if !devices.isEmpty, accounts.allSatisfy(\.pins.isEmpty) {
         findings.append(Finding(.warning, "no provider is trusted, so nothing opens: 'provider pin FILE'"))
     }
     findings += try checkDevices(of: store)
@@ -29,8 +29,8 @@ func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailur
     return findings
 }
 
-private func check(_ key: DeviceKeyRecord, at now: Timestamp) -> Finding {
-    let name = "device key \(key.keyID) of \(quoted(key.name))"
+private func check(_ key: DeviceState.Key, of account: DeviceState.Account, at now: Timestamp) -> Finding {
+    let name = "device key \(key.keyID) of \(quoted(account.name))"
     if key.createdAt > now {
         return Finding(.warning, "\(name) is from the future (\(key.createdAt)): check the clock")
     } else if let end = key.retiresAt {

@@ -98,7 +98,7 @@ extension SQLiteKeyStore {
 
     /// The kinds of keys that have this name, or any.
     fileprivate func kinds(ofKeysNamed name: String?) throws(CommandFailure) -> [KeyKind] {
-        let isDevice = try isKey(name) { () throws(KeyStoreError) in try deviceKeys().map(\.name) }
+        let isDevice = try isKey(name) { () throws(KeyStoreError) in try namesWithKeys() }
         let isProvider = try isKey(name) { () throws(KeyStoreError) in try providerKeys().map(\.name) }
         return (isDevice ? [.device] : []) + (isProvider ? [.provider] : [])
     }

@@ -62,7 +62,14 @@ struct KeyExportCommand: CommandBody {
         let store = try console.open(store)
         let kind = try key.kind(in: store)
         return try withStoreErrors { () throws(KeyStoreError) in
-            if kind == .device { return .key(.device(try store.deviceSecret(named: key.name))) }
+            if kind == .device {
+                let account = try store.state().accountWithKeys(key.name)
+                guard let active = account.keys.last(where: { $0.state == .active }) else {
+                    throw KeyStoreError(
+                        .unknownName, "'\(account.name)' has no active key: confirm its rotation first")
+                }
+                return .key(.device(try active.deviceKey()))
+            }
             if kind == .push { return .key(.push(try store.pushSecret())) }
             let (record, credential) = try store.signingCredential(named: key.name)
             if let credential { return .signing(credential) }
@@ -101,7 +108,11 @@ struct KeyExportCommand: CommandBody {
         }
         let store = try console.open(store)
         switch try key.kind(in: store) {
-        case .device: return try store.deviceKeyToRegister(named: key.name).publicKey.otherText(in: format)
+        case .device:
+            let account = try withStoreErrors { () throws(KeyStoreError) in
+                try store.state().accountWithKeys(key.name)
+            }
+            return try account.keyToRegister().publicKey.otherText(in: format)
         case .provider:
             return try withStoreErrors { () throws(KeyStoreError) in
                 try store.providerKey(named: key.name).publicKey.text(in: format)

@@ -19,14 +19,15 @@ struct KeyListCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let (providers, devices, push) = try withStoreErrors { () throws(KeyStoreError) in
-            (try store.providerKeys(), try store.deviceKeys(), try store.pushKey())
+        let (providers, state, push) = try withStoreErrors { () throws(KeyStoreError) in
+            (try store.providerKeys(), try store.state(), try store.pushKey())
         }
-        let now = console.timestamp
         var output = OutputBuffer(console)
-        let lines =
-            providers.map { KeyLine($0) } + devices.map { KeyLine($0, at: now) }
-            + [push].compactMap { $0.map(KeyLine.init) }
+        let first = state.accounts.first { !$0.keys.isEmpty }?.name
+        let devices = state.accounts.flatMap { account in
+            account.keys.map { KeyLine($0, of: account, isDefault: account.name == first) }
+        }
+        let lines = providers.map { KeyLine($0) } + devices + [push].compactMap { $0.map(KeyLine.init) }
         for line in lines {
             try output.append(isJSON ? line.json : line.text)
         }
@@ -74,18 +75,12 @@ private struct KeyLine {
         meaning = "signs requests to relays, made \(record.createdAt)"
     }
 
-    init(_ record: DeviceKeyRecord, at now: Timestamp) {
-        (name, kind, publicKey, keyID) = (record.name, .device, "\(record.publicKey)", record.keyID)
-        (topic, generation, createdAt) = (record.topic, record.generation, record.createdAt)
-        isDefault = record.isDefault
-        state = "\(record.state)"
-        (epoch, expiresAt, isStale) = (nil, nil, false)
-        meaning =
-            if let end = record.retiresAt {
-                "\(record.state), opens until \(end)"
-            } else {
-                "\(record.state), made \(record.createdAt)"
-            }
+    init(_ key: DeviceState.Key, of account: DeviceState.Account, isDefault: Bool) {
+        (name, kind, publicKey, keyID) = (account.name, .device, "\(key.publicKey)", key.keyID)
+        (topic, generation, createdAt) = (account.topic, key.generation, key.createdAt)
+        (epoch, expiresAt, isStale, self.isDefault) = (nil, nil, false, isDefault)
+        state = "\(key.state)"
+        meaning = key.retiresAt.map { "\(key.state), opens until \($0)" } ?? "\(key.state), made \(key.createdAt)"
     }
 
     var text: String {
@@ -136,7 +131,7 @@ struct KeyDefaultCommand: CommandBody {
         let kind = try OwnKeyArguments(name: name, kind: kind).kind(in: store)
         try withStoreErrors { () throws(KeyStoreError) in
             switch kind {
-            case .device: try store.setDefaultDeviceKey(named: name)
+            case .device: try store.change { (state) throws(KeyStoreError) in try state.setDefault(name) }
             case .provider: try store.setDefaultProviderKey(named: name)
             // A store has one.
             case .push: break
@@ -191,9 +186,14 @@ struct KeyRemoveCommand: CommandBody {
     }
 
     private func removeDevice(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {
-        let keys = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
-        try agree("what is sealed to \(keys.map(\.keyID.description).joined(separator: ", ")) opens no more", console)
-        return try withStoreErrors { () throws(KeyStoreError) in try store.removeAccount(name) }.map(\.keyID)
+        let account = try withStoreErrors { () throws(KeyStoreError) in try store.state().accountWithKeys(name) }
+        let ids = account.keys.map(\.keyID.description).joined(separator: ", ")
+        try agree("what is sealed to \(ids) opens no more", console)
+        return try withStoreErrors { () throws(KeyStoreError) in
+            let removed = try store.change { $0.removeAccount(name) }
+            try store.eraseDeleted()
+            return removed
+        }.map(\.keyID)
     }
 
     private func removeProvider(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {

@@ -241,20 +241,18 @@ extension Console {
         let (name, now) = (arguments.name, timestamp)
         // Before the first key that is made here, because nothing sent earlier can be for it, and so that a failure leaves no
         // key that nobody was told of.
-        let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
+        let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.namesWithKeys().isEmpty }
         if imported == nil, isFirst { try createExtensionDatabase(of: arguments.store) }
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            let record =
-                if let imported {
-                    try store.importDeviceKey(imported, named: name, topic: topic, at: now)
-                } else {
-                    try store.generateDeviceKey(named: name, topic: topic, suite: suite, at: now)
-                }
-            if arguments.isDefault { try store.setDefaultDeviceKey(named: name) }
-            return record
+        let (state, account, key) = try withStoreErrors { () throws(KeyStoreError) in
+            try store.change { (state) throws(KeyStoreError) in
+                let key = if let imported { imported } else { try state.newKey(suite, DeviceState.makeKey) }
+                let added = try state.add(key, to: name, topic: topic, at: now)
+                if arguments.isDefault { try state.setDefault(name) }
+                return (state, try state.accountWithKeys(name), added)
+            }
         }
-        try write((arguments.isJSON ? registrationText(record, store) : "\(record.publicKey)") + "\n")
-        changed(record.text(after: imported == nil ? "made" : "imported"))
+        try write((arguments.isJSON ? state.registrationText(of: key, in: account) : "\(key.publicKey)") + "\n")
+        changed(account.text(of: key, after: imported == nil ? "made" : "imported"))
     }
 
     /// Stores a provider's key, a new one without `imported`, and prints what the phones need.
@@ -277,10 +275,11 @@ extension Console {
     }
 }
 
-extension DeviceKeyRecord {
-    /// What was done with the key, for people.
-    func text(after verb: String) -> String {
-        "\(verb) \(name): device key \(keyID) (generation \(generation))" + (topic.map { ", app \($0)" } ?? "")
+extension DeviceState.Account {
+    /// What was done with a key, for people.
+    func text(of key: DeviceState.Key, after verb: String) -> String {
+        "\(verb) \(name): device key \(key.keyID) (generation \(key.generation))"
+            + (topic.map { ", app \($0)" } ?? "")
     }
 }
 

@@ -2,20 +2,25 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The registration record that a phone sends to its provider, with what it knows of its provider key.
-func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
-    let (pinned, certificate) = try withStoreErrors {
-        () throws(KeyStoreError) -> (ProviderPublicKey?, Certificate?) in
-        guard let topic = record.topic else {
-            return (try store.pinnedProviders().first { $0.account == record.name }?.key, nil)
-        }
-        let pin = try store.trust(for: topic, account: record.name).pins.first
-        return (pin?.key, pin?.learned.certificate)
+extension DeviceState {
+    /// The registration record that a phone sends to its provider, with what it knows of its provider key.
+    func registrationText(of key: Key, in account: Account) -> String {
+        let pin = account.topic.flatMap { trust(for: $0, account: account.name).pins.first }
+        let registration = DeviceRegistration(
+            publicKey: key.publicKey, topic: account.topic, generation: key.generation, createdAt: key.createdAt,
+            pinnedProvider: account.pins.first?.key, certificate: pin?.learned.certificate)
+        return String(decoding: registration.json, as: UTF8.self)
     }
-    let registration = DeviceRegistration(
-        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        pinnedProvider: pinned, certificate: certificate)
-    return String(decoding: registration.json, as: UTF8.self)
+}
+
+extension DeviceState.Account {
+    /// The pending key, else the active one.
+    func keyToRegister() throws(CommandFailure) -> DeviceState.Key {
+        guard let currentKey else {
+            throw .usage("the store has no device key to show", hint: "pushcrypt key new device makes one")
+        }
+        return currentKey
+    }
 }
 
 extension ProviderKeyRecord {

@@ -84,9 +84,4 @@ extension Console {
     func hintYoung(_ date: Timestamp?) {
         hint("the key was made \(date.map { "\($0)" } ?? "just now"): nothing to do yet")
     }
-
-    func hintPurged(_ keys: [DeviceKeyRecord]) {
-        let ids = keys.map(\.keyID.description).joined(separator: ", ")
-        hint("ending \(ids): what is sealed to \(keys.count == 1 ? "it" : "them") opens no more")
-    }
 }

@@ -17,7 +17,7 @@ struct DeviceRotation: Sendable {
         ((confirms, acknowledged, purges, grace, isPostQuantum), given) = arguments.given { arguments in
             arguments.group("of a device's key")
             let confirms = arguments.flag("--confirm", help: "the provider has the pending key: make it active")
-            let purges = arguments.flag("--purge", help: "destroy the old keys whose grace period has passed")
+            let purges = arguments.flag("--purge", help: "destroy the old keys that ended a day ago")
             arguments.group("of a device's key", isAdvanced: true)
             return (
                 confirms,
@@ -44,20 +44,29 @@ struct DeviceRotation: Sendable {
     }
 
     private func rotate(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.rotateDeviceKey(
-                named: key.name, suite: isPostQuantum ? .xwing : nil, ifOlderThan: key.minimumAge,
-                at: console.timestamp)
+        let (suite, now): (CipherSuite?, Timestamp) = (isPostQuantum ? .xwing : nil, console.timestamp)
+        // In one step, so that only one of two processes makes a key.
+        let (state, account, rotated) = try withStoreErrors { () throws(KeyStoreError) in
+            try key.store.change {
+                (state) throws(KeyStoreError) -> (DeviceState, DeviceState.Account, DeviceState.Key?) in
+                let account = try state.accountWithKeys(key.name)
+                if let age = key.minimumAge, let newest = account.keys.map(\.createdAt).max(),
+                    !newest.isOlder(than: age, at: now)
+                {
+                    return (state, account, nil)
+                }
+                let rotated = try state.rotate(account.name, suite: suite, at: now)
+                return (state, account, rotated)
+            }
         }
-        guard let record else {
-            let keys = try withStoreErrors { () throws(KeyStoreError) in try key.store.deviceKeys(named: key.name) }
-            console.hintYoung(keys.map(\.createdAt).max())
+        guard let rotated else {
+            console.hintYoung(account.keys.map(\.createdAt).max())
             return .done
         }
-        let text = try key.isJSON ? registrationText(record, key.store) : "\(record.publicKey)"
+        let text = key.isJSON ? state.registrationText(of: rotated, in: account) : "\(rotated.publicKey)"
         try console.write(text + "\n")
         let named = key.name.map { " \(quoted($0))" } ?? ""
-        console.changed("\(record.text(after: "rotated")), pending, opens already")
+        console.changed("\(account.text(of: rotated, after: "rotated")), pending, opens already")
         console.hint(
             "register it (pushcrypt key show\(named) --json), then: pushcrypt key rotate\(named) --confirm")
         return .done
@@ -65,47 +74,55 @@ struct DeviceRotation: Sendable {
 
     private func confirm(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
         let setting = try withStoreErrors { () throws(KeyStoreError) in try key.store.seconds(.grace) }
-        let grace = (grace ?? setting).map { Interval.seconds(UInt64($0)) } ?? SQLiteKeyStore.standardGrace
+        let grace = (grace ?? setting).map { Interval.seconds(UInt64($0)) } ?? DeviceState.standardGrace
         let keyID = acknowledged.flatMap(KeyID.init)
         if keyID == nil, let acknowledged {
             throw .usage(
                 "--acknowledged cannot be \(quoted(acknowledged))",
                 hint: "write the key_id of the record, eight hexadecimal digits")
         }
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.confirmDeviceKey(
-                named: key.name, acknowledged: keyID, grace: grace, at: console.timestamp)
+        let (state, confirmed) = try withStoreErrors { () throws(KeyStoreError) in
+            try key.store.change { (state) throws(KeyStoreError) in
+                let confirmed = try state.confirm(
+                    key.name, acknowledged: keyID, grace: grace, at: console.timestamp)
+                return (state, confirmed)
+            }
         }
-        guard let record else {
+        guard let confirmed, let account = state.key(confirmed.keyID, at: console.timestamp)?.account else {
             console.hint(
                 keyID.map { "key \($0) is not pending: it was confirmed before, or the reply is an old one" }
                     ?? "no key is pending: it was confirmed before, or a message has confirmed it")
             return .done
         }
-        if key.isJSON { try console.write(registrationText(record, key.store) + "\n") }
+        if key.isJSON { try console.write(state.registrationText(of: confirmed, in: account) + "\n") }
         let old = grace.seconds == 0 ? "opens no more" : "opens for \(durationText(Int(clamping: grace.seconds))) more"
-        console.changed("\(record.text(after: "confirmed")), active; the old key \(old)")
+        console.changed("\(account.text(of: confirmed, after: "confirmed")), active; the old key \(old)")
         return .done
     }
 
     private func purge(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let purged = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.purgeRetiredDeviceKeys(named: key.name, at: console.timestamp, willEnd: console.hintPurged)
+        let end = console.timestamp.subtracting(Freshness.clockTolerance)
+        let (account, purged) = try withStoreErrors { () throws(KeyStoreError) in
+            let result = try key.store.change { (state) throws(KeyStoreError) in
+                let name = try state.accountWithKeys(key.name).name
+                let purged = state.purge(name, endedBefore: end)
+                return (try state.accountWithKeys(name), purged)
+            }
+            try key.store.eraseDeleted()
+            return result
         }
         if key.isJSON {
             var json = JSONWriter()
             json.object { json in
                 json.array(for: "purged") { json in
-                    for record in purged { json.string(record.keyID.description) }
+                    for key in purged { json.string(key.keyID.description) }
                 }
             }
             try console.write(line: json.bytes)
         }
         if purged.isEmpty {
-            let keys = (try? key.store.deviceKeys(named: key.name)) ?? []
-            let end = keys.compactMap(\.retiresAt).min()
-            let reason = end.map { "the next one opens until \($0)" } ?? "none is retiring"
-            console.hint("no key is destroyed: \(reason)")
+            let next = account.keys.compactMap(\.retiresAt).min()?.adding(Freshness.clockTolerance)
+            console.hint("no key is destroyed: \(next.map { "the next one at \($0)" } ?? "none is retiring")")
         } else {
             console.changed("purged \(purged.map(\.keyID.description).joined(separator: ", "))")
         }

@@ -35,8 +35,12 @@ struct KeyShowCommand: CommandBody {
     private func text(_ store: SQLiteKeyStore) throws(CommandFailure) -> String {
         switch try key.kind(in: store) {
         case .device:
-            let record = try store.deviceKeyToRegister(named: key.name)
-            return try isJSON ? registrationText(record, store) : "\(record.publicKey)"
+            let (state, account) = try withStoreErrors { () throws(KeyStoreError) in
+                let state = try store.state()
+                return (state, try state.accountWithKeys(key.name))
+            }
+            let current = try account.keyToRegister()
+            return isJSON ? state.registrationText(of: current, in: account) : "\(current.publicKey)"
         case .provider:
             let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: key.name) }
             return isJSON ? record.json : "\(record.publicKey)"
@@ -44,18 +48,5 @@ struct KeyShowCommand: CommandBody {
             let record = try store.ownPushKey()
             return isJSON ? record.json : record.publicKey.text
         }
-    }
-}
-
-extension SQLiteKeyStore {
-    /// The pending key of a name, else the active one.
-    func deviceKeyToRegister(named name: String?) throws(CommandFailure) -> DeviceKeyRecord {
-        let records = try withStoreErrors { () throws(KeyStoreError) in try deviceKeys(named: name) }
-        guard
-            let record = records.first(where: { $0.state == .pending }) ?? records.first(where: { $0.state == .active })
-        else {
-            throw .usage("the store has no device key to show", hint: "pushcrypt key new device makes one")
-        }
-        return record
     }
 }

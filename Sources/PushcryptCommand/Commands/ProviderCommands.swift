@@ -25,10 +25,7 @@ extension SQLiteKeyStore {
     /// The given account, or that of the default device key.
     fileprivate func account(_ given: String?) throws(CommandFailure) -> String {
         if let given { return given }
-        let keys = try withStoreErrors { () throws(KeyStoreError) in try deviceKeys() }
-        guard !keys.isEmpty else { return Self.defaultName }
-        return try withStoreErrors { () throws(KeyStoreError) in try deviceKeys(named: nil) }.first?.name
-            ?? Self.defaultName
+        return try withStoreErrors { () throws(KeyStoreError) in try namesWithKeys().first } ?? Self.defaultName
     }
 }
 
@@ -79,7 +76,9 @@ struct ProviderPinCommand: CommandBody {
         let account = try store.account(account)
         let outcome: RegistrationOutcome
         do throws(KeyStoreError) {
-            outcome = try store.pinProvider(pin, for: account, topic: topic, at: console.timestamp)
+            outcome = try store.change { (state) throws(KeyStoreError) in
+                try state.pin(pin, for: account, topic: topic)
+            }
         } catch {
             throw CommandFailure(
                 error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the account's app" : nil)
@@ -107,37 +106,41 @@ struct ProviderListCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let pins = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
+        let state = try withStoreErrors { () throws(KeyStoreError) in try store.state() }
         var output = OutputBuffer(console)
-        for pin in pins {
-            let learned = try withStoreErrors { () throws(KeyStoreError) in
-                try pin.topic.flatMap { (topic) throws(KeyStoreError) in
-                    try store.trust(for: topic, account: pin.account).pins.first { $0.key == pin.key }?.learned
+        for account in state.accounts {
+            for pin in account.pins {
+                let learned = account.topic.flatMap { topic in
+                    state.trust(for: topic, account: account.name).pins.first { $0.key == pin.key }?.learned
                 }
+                try output.append(
+                    isJSON ? json(pin, account, learned?.certificate) : text(pin, account, learned?.certificate))
             }
-            try output.append(isJSON ? json(pin, learned?.certificate) : text(pin, learned?.certificate))
         }
         try output.flush()
         return .done
     }
 
-    private func text(_ pin: PinnedProviderRecord, _ certificate: Certificate?) -> String {
+    private func text(
+        _ pin: DeviceState.Pin, _ account: DeviceState.Account, _ certificate: Certificate?
+    ) -> String {
         let words = [
-            sanitized(forTerminal: pin.account), "\(pin.key)", pin.topic?.bundleID ?? "-",
+            sanitized(forTerminal: account.name), "\(pin.key)", account.topic?.bundleID ?? "-",
             "epoch \(certificate?.epoch ?? 0)", pin.origin == .app ? "from the app" : "from a reply",
         ]
         return words.joined(separator: "  ") + "\n"
     }
 
-    private func json(_ pin: PinnedProviderRecord, _ certificate: Certificate?) -> String {
+    private func json(
+        _ pin: DeviceState.Pin, _ account: DeviceState.Account, _ certificate: Certificate?
+    ) -> String {
         var json = JSONWriter()
         json.object { json in
-            json.string(pin.account, for: "account")
+            json.string(account.name, for: "account")
             json.string(pin.key.description, for: "public_key")
             json.string(pin.key.id.description, for: "key_id")
-            if let topic = pin.topic { json.string(topic.bundleID, for: "topic") }
-            json.string(pin.origin == .app ? "app" : "reply", for: "origin")
-            json.integer(pin.createdAt.milliseconds, for: "created")
+            if let topic = account.topic { json.string(topic.bundleID, for: "topic") }
+            json.string(pin.origin.description, for: "origin")
             if let certificate {
                 json.integer(certificate.epoch, for: "epoch")
                 json.string(certificate.description, for: "certificate")
@@ -169,16 +172,12 @@ struct ProviderUnpinCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
         let account = try store.account(account)
-        let pins = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
-        guard
-            let pin = pins.first(where: {
-                $0.account == account && (key == "\($0.key)" || key == $0.key.id.description)
-            })
-        else {
+        let pins = try withStoreErrors { () throws(KeyStoreError) in try store.state().account(account)?.pins ?? [] }
+        guard let pin = pins.first(where: { key == "\($0.key)" || key == $0.key.id.description }) else {
             throw .refused(
                 "account \(quoted(account)) has no pin \(quoted(key))", hint: "pushcrypt provider list shows them")
         }
-        _ = try withStoreErrors { () throws(KeyStoreError) in try store.unpinProvider(pin.key, for: account) }
+        try withStoreErrors { () throws(KeyStoreError) in _ = try store.change { $0.unpin(pin.key, for: account) } }
         console.changed("unpinned provider key \(pin.key.id), account \(account)")
         return .done
     }

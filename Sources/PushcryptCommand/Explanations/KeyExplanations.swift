@@ -112,7 +112,7 @@ extension Explanation {
             summary: "stored data is damaged, or was changed without the store key",
             cause: "A disk changed what was written, or someone edited the database.",
             fix:
-                "'pushcrypt doctor' lists the damage, and Docs/Operations.md says what to do. Restore a backup, but first read its traps in Docs/KeyRotation.md. On a phone let the app purge its keys and enrol again."
+                "'pushcrypt doctor' lists the damage, and Docs/Operations.md says what to do. Restore a backup, but first read its traps in Docs/KeyRotation.md. A phone begins anew by itself."
         ),
         Explanation(
             KeyStoreError.Code.storeLocked, .store,

@@ -198,47 +198,40 @@ extension Explanation {
 
     static let enrolment = enrolmentObstacles + registrationReasons
 
-    /// Why a launch does nothing, or what it should know.
+    /// What an app should know at a launch.
     private static let enrolmentObstacles = [
         Explanation(
-            EnrolmentStateError.Code.newerState, .enrolment,
-            summary: "a newer version of the app wrote the state",
-            cause: "The app was downgraded. This launch does nothing.",
-            fix: "Update it. Keys are untouched, and pushes still open."),
-        Explanation(
-            EnrolmentStateError.Code.damagedState, .enrolment,
-            summary: "the enrolment state is damaged",
-            fix:
-                "Write it atomically. Keys are kept; accounts register under new device ids. The provider should forget an old id when APNs refuses its token, or the token arrives with another.",
-            shown: "Until then perhaps a second, silent copy."),
-        Explanation(
-            EnrolmentObstacle.unreadableCode, .enrolment,
-            summary: "the enrolment state cannot be read now",
+            "not-configured", .enrolment,
+            summary: "the app's configuration is incomplete, or another app's",
             cause:
-                "The phone has not been unlocked since it started, or is locked and the file has the protection complete.",
-            fix:
-                "Give the file the protection completeUntilFirstUserAuthentication, like the keys. The next launch tries again."
-        ),
+                "The topic is not the app's own bundle id, as in a variant with a copied one; or there is no app group.",
+            fix: "Give each variant its own bundle id as topic. Variants may share an app group and a Keychain group."),
         Explanation(
-            EnrolmentPlan.Notice.providerReplaced, .enrolment,
+            EnrolmentNotice.stateDamaged.rawValue, .enrolment,
+            summary: "what the phone had stored could not be read, and it has begun anew",
+            fix:
+                "None is needed: accounts register under new device ids. The provider forgets an old id when APNs refuses its token, or the token arrives with another.",
+            shown: "The fallback, for what was sealed to the old keys."),
+        Explanation(
+            EnrolmentNotice.providerReplaced.rawValue, .enrolment,
             summary: "the pinned provider key was not built into the app, and a built-in one replaced it",
             cause:
                 "The app has a built-in key for the first time, or a new one after a theft. Otherwise someone answered the first registration instead of the provider.",
             fix: "After such a release none is needed. Without one, find out who controlled the channel.",
             shown: "Messages of the old key no longer open."),
         Explanation(
-            EnrolmentPlan.Notice.certificateConflict, .enrolment,
-            summary: "the built-in certificate contradicts one of the same epoch that the phone has accepted",
+            EnrolmentNotice.certificateConflict.rawValue, .enrolment,
+            summary: "a certificate contradicts one of the same epoch that the phone has accepted",
             cause: "Two machines certified within one second, or somebody else has the provider key.",
             fix: "If you did not certify twice, see Stolen in Docs/KeyRotation.md."),
         Explanation(
-            EnrolmentPlan.Notice.noPushKey, .enrolment,
+            EnrolmentNotice.noPushKey.rawValue, .enrolment,
             summary: "the server names no push key, and the app registers grants of its relay",
             cause: "The server was set up for APNs and not for the publisher's relay.",
             fix: "Make a push key: pushcrypt key new push. Phones learn it at their next launches.",
             shown: "Nothing: the server cannot push."),
         Explanation(
-            EnrolmentPlan.Notice.pairAgain, .enrolment,
+            EnrolmentNotice.pairAgain.rawValue, .enrolment,
             summary: "the server knows this phone no more",
             cause:
                 "Its operator has removed the phone, its store was lost, or it has another phone's update key under this id.",
@@ -246,7 +239,7 @@ extension Explanation {
                 "Ask the user to scan another code of the server, or to log in again. The phone goes on sending its record.",
             shown: "Nothing, once the server does not push."),
         Explanation(
-            EnrolmentPlan.Notice.alertsOff, .enrolment,
+            EnrolmentNotice.alertsOff.rawValue, .enrolment,
             summary: "the user does not let the app show alerts",
             fix: "Say in the app what is missed. The registration stays.",
             shown: "Nothing. The system does not start the extension."),
@@ -255,45 +248,45 @@ extension Explanation {
     /// Why a launch registers again.
     private static let registrationReasons = [
         Explanation(
-            EnrolmentPlan.Reason.keysLost, .enrolment,
-            summary: "the state is there, but the keys are gone",
-            cause: "The app came from another phone's backup. A new key is registered under a new device id."),
+            EnrolmentStep.Reason.first.rawValue, .enrolment,
+            summary: "the provider has never acknowledged the account",
+            cause: "The account is new on this phone, or no reply has arrived yet."),
         Explanation(
-            EnrolmentPlan.Reason.keyIsOld, .enrolment,
+            EnrolmentStep.Reason.keyIsOld.rawValue, .enrolment,
             summary: "the device key is older than 30 days, or the app's limit",
             cause: "A new one is registered; the old one opens for another 31 days."),
         Explanation(
-            EnrolmentPlan.Reason.postQuantumPermitted, .enrolment,
+            EnrolmentStep.Reason.postQuantumPermitted.rawValue, .enrolment,
             summary: "the provider permits a post-quantum key",
             cause: "One is registered; the key before it opens for another 31 days. The phone never goes back."),
         Explanation(
-            EnrolmentPlan.Reason.keyNotAcknowledged, .enrolment,
+            EnrolmentStep.Reason.keyNotAcknowledged.rawValue, .enrolment,
             summary: "the provider has not acknowledged the current key",
             cause: "The record or its reply was lost, or not saved. The key is registered again; it opens already."),
         Explanation(
-            EnrolmentPlan.Reason.providerChanged, .enrolment,
+            EnrolmentStep.Reason.providerChanged.rawValue, .enrolment,
             summary: "the phone trusts another provider key than it last reported",
             cause: "The first reply brought the key, or the provider or the app replaced it. The record reports it."),
         Explanation(
-            EnrolmentPlan.Reason.tokenChanged, .enrolment,
+            EnrolmentStep.Reason.tokenChanged.rawValue, .enrolment,
             summary: "APNs gave another device token",
             cause: "The system was updated or restored, or notifications were turned off and on.",
             fix: "Send the new token with the record.",
             shown: "Nothing, until the provider has it."),
         Explanation(
-            EnrolmentPlan.Reason.grantChanged, .enrolment,
+            EnrolmentStep.Reason.grantChanged.rawValue, .enrolment,
             summary: "the relay issued another grant",
             cause: "The record passes it on."),
         Explanation(
-            EnrolmentPlan.Reason.appVersionChanged, .enrolment,
+            EnrolmentStep.Reason.appVersionChanged.rawValue, .enrolment,
             summary: "the app was updated or downgraded",
             cause: "The record reports its version."),
         Explanation(
-            EnrolmentPlan.Reason.alertsChanged, .enrolment,
+            EnrolmentStep.Reason.alertsChanged.rawValue, .enrolment,
             summary: "the user turned alerts on or off",
             fix: "Tell the provider, if it matters there."),
         Explanation(
-            EnrolmentPlan.Reason.timePassed, .enrolment,
+            EnrolmentStep.Reason.timePassed.rawValue, .enrolment,
             summary: "a day passed since the provider acknowledged the record",
             cause: "The provider may have lost it, and gets it again."),
     ]

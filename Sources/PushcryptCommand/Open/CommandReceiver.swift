@@ -152,12 +152,11 @@ extension ReceiverArguments {
     }
 }
 
-/// Keeps nothing.
-struct NoEffects: OpeningEffects {
-    func settle(
-        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
-        at now: Timestamp
-    ) throws(KeyStoreError) {}
+extension SQLiteKeyStore {
+    /// Returns the device's state as it is now, whose changes are kept by nobody.
+    func copy() throws(CommandFailure) -> MemoryDeviceStore {
+        MemoryDeviceStore(try withStoreErrors { () throws(KeyStoreError) in try load()?.state })
+    }
 }
 
 extension ExtensionDatabase {
@@ -214,14 +213,14 @@ extension CommandReceiver {
         policy.hasFilteringEntitlement = arguments.duplicates == .suppress
         return try self.store(store, arguments.topic, console, policy) { (keys) throws(CommandFailure) in
             guard let folder else { return (keys, try console.openExtensionDatabase(of: store)) }
-            return (NoEffects(), try .temporary(in: folder))
+            return try (keys.copy(), .temporary(in: folder))
         }
     }
 
-    /// Opens with a store's keys; `keeping` returns the places for changes and for the record of messages.
+    /// Opens with a store's keys; `keeping` returns the places for them and for the record of messages.
     static func store(
         _ arguments: StoreArguments, _ topic: TopicArgument, _ console: Console, _ policy: NotificationReceiver.Policy,
-        keeping: (SQLiteKeyStore) throws(CommandFailure) -> (effects: any OpeningEffects, database: ExtensionDatabase)
+        keeping: (SQLiteKeyStore) throws(CommandFailure) -> (store: any DeviceStore, database: ExtensionDatabase)
     ) throws(CommandFailure) -> CommandReceiver {
         let topic = try topic.topic()
         do throws(CommandFailure) {
@@ -229,11 +228,10 @@ extension CommandReceiver {
             let defaultTopic = try withStoreErrors { () throws(KeyStoreError) in
                 topic == nil ? try store.defaultTopic() : nil
             }
-            let (effects, database) = try keeping(store)
+            let (keys, database) = try keeping(store)
             return .store(
                 NotificationReceiver(
-                    keys: store, effects: effects, database: database, topic: topic, defaultTopic: defaultTopic,
-                    policy: policy))
+                    store: keys, database: database, topic: topic, defaultTopic: defaultTopic, policy: policy))
         } catch {
             guard let cause = error.cause as? KeyStoreError, cause.code == .corruptStore else { throw error }
             return .damagedStore(cause)

@@ -104,7 +104,7 @@ struct PreviewedPush {
             let receiver = try CommandReceiver.store(
                 arguments.store, arguments.topic, console, NotificationReceiver.Policy()
             ) {
-                (_) throws(CommandFailure) in (NoEffects(), try .temporary(in: path))
+                (store) throws(CommandFailure) in try (store.copy(), .temporary(in: path))
             }
             return deliver(bytes, by: receiver, console)
         }

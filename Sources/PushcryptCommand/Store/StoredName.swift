@@ -56,14 +56,19 @@ extension SQLiteKeyStore {
         case .user: try users(startingWith: start, count: count)
         case .ownKey:
             unique(
-                try deviceKeys().map(\.name) + providerKeys().map(\.name)
+                try namesWithKeys() + providerKeys().map(\.name)
                     + (pushKey() == nil ? [] : [PushKeyRecord.name]))
-        case .deviceKey: unique(try deviceKeys().map(\.name))
+        case .deviceKey: try namesWithKeys().sorted()
         case .providerKey: unique(try providerKeys().map(\.name))
-        case .pinnedProvider: unique(try pinnedProviders().map(\.key.description))
+        case .pinnedProvider: unique(try state().accounts.flatMap(\.pins).map(\.key.description))
         }
     }
 
-    /// Removes repetitions: a name has a key for each generation.
+    /// The accounts that have device keys.
+    func namesWithKeys() throws(KeyStoreError) -> [String] {
+        try state().accounts.filter { !$0.keys.isEmpty }.map(\.name)
+    }
+
+    /// Removes repetitions.
     private func unique(_ names: [String]) -> [String] { Set(names).sorted() }
 }

@@ -1,180 +1,124 @@
 package import Pushcrypt
+package import PushcryptKeyStore
 
-// What an installation keeps of its app's relay. (`Docs/Relay.md`, Grants)
-extension EnrolmentState {
-    /// A relay's permission to push to this phone, which is in an account's records. Without the server's push key it is useless.
-    package struct Grant: Hashable, Sendable {
-        package let text: String
-        /// The key of the server that may push.
-        package let pushKey: SigningPublicKey
-        /// A digest of the token that it is for. Without the token it cannot be revoked; then the token is gone, too.
-        let address: String
-        let issuedAt: Timestamp
-        let endsAt: Timestamp
-
-        /// The longest life of a grant.
-        private static let longestLife = Interval.days(180)
-        /// When the phone renews it.
-        private static let renewalAge = Interval.days(7)
-
-        package init(
-            _ text: String, _ pushKey: SigningPublicKey, for address: PushAddress, at now: Timestamp,
-            until end: Timestamp
-        ) {
-            self.text = text
-            self.pushKey = pushKey
-            self.address = address.digest
-            issuedAt = now
-            endsAt = min(end, now.adding(Self.longestLife))
-        }
-
-        /// Whether a server with this key can push to this address.
-        package func serves(_ pushKey: SigningPublicKey?, at address: PushAddress, at now: Timestamp) -> Bool {
-            self.pushKey == pushKey && self.address == address.digest && now < endsAt
-        }
-
-        /// Whether it is old, or a clock that was set back does not tell how old.
-        package func isOld(at now: Timestamp) -> Bool { now < issuedAt || issuedAt.adding(Self.renewalAge) <= now }
-    }
-
-    /// What there is of a relay, besides the accounts' grants.
-    struct Relay: Hashable, Sendable {
-        /// Where the grants come from.
-        let origin: String
-        /// Whether an earlier installation may have left grants.
-        var endsAll = false
-        /// Grants of accounts that have left, or of a server's earlier push key.
-        var ended: [Grant] = []
-    }
-
-    /// The most grants of an account that live at a time, one a week, with room for servers that change their push keys.
+// A relay's grants. (`Docs/Relay.md`, Grants)
+extension DeviceState {
+    /// The most grants of an account that live at a time, one a week, with room for servers that change their push
+    /// keys.
     private static let mostGrants = 32
     /// The most grants that wait for their end.
-    private static let mostEnded = 256
+    private static let mostEnded = 64
 
-    // MARK: The relay
-
-    /// Whether all grants of the token have to end before the next is issued.
-    package var endsAllGrants: Bool { relay?.endsAll ?? false }
-
-    /// Makes a relay the installation's. What another one issued is forgotten: the phone posts its token to none but the app's.
+    /// Makes a relay that of the app. What another one issued is forgotten: the phone posts its token to none but the
+    /// app's.
     package mutating func use(_ origin: RelayOrigin) {
         guard relay?.origin != origin.description else { return }
-        relay = Relay(origin: origin.description)
-        for index in accounts.indices { accounts[index].grants = [] }
+        // An earlier installation may have left grants.
+        relay = Relay(origin: origin.description, endsAll: relay == nil)
+        for index in accounts.indices { changeRegistration(of: index) { $0.grants = [] } }
     }
 
-    /// Notes that an earlier installation may have left grants at the relay.
-    package mutating func endAllGrants() { relay?.endsAll = true }
-
-    /// Notes that all grants of the token have ended: also those that the accounts have, if another object of the app was faster.
-    package mutating func noteAllEnded() {
+    /// Notes that the grants for an address have ended, all that there were when the relay was asked. One that
+    /// another object of the app has got since may be later, or not: it ends by itself.
+    package mutating func noteAllEnded(_ all: [Grant]) {
         relay?.endsAll = false
-        for index in accounts.indices { accounts[index].grants = [] }
+        forget(all)
+        for index in accounts.indices { endGrants(of: index) { $0.address == all.last?.address } }
     }
 
-    // MARK: Grants of accounts
+    /// Forgets grants that have ended, or never will.
+    package mutating func forget(_ grants: [Grant]) {
+        relay?.ended.removeAll(where: grants.contains)
+        for index in accounts.indices { changeRegistration(of: index) { $0.grants.removeAll(where: grants.contains) } }
+    }
 
-    /// Whether there is an account of this name.
-    package func has(_ name: String) -> Bool { account(name) != nil }
+    /// The grant for an account's record: the newest for its server's present push key.
+    package func grant(of name: String) -> Grant? {
+        guard let registration = account(name)?.registration else { return nil }
+        return registration.grants.last { $0.pushKey == registration.pushKey }
+    }
 
-    /// The push key of an account's server; nil if it uses no relay.
-    package func pushKey(of name: String) -> SigningPublicKey? { account(name)?.pushKey }
+    /// The push key of an account's server for which a grant has to be fetched: there is none for this phone as it is
+    /// now, or an old one.
+    package func pushKeyWithoutGrant(of name: String, at address: PushAddress, at now: Timestamp) -> SigningPublicKey? {
+        guard let registration = account(name)?.registration else { return nil }
+        return [registration.pushKey, registration.nextPushKey].compactMap(\.self).first { key in
+            !registration.grants.contains { $0.serves(key, at: address, at: now) && !$0.isOld(at: now) }
+        }
+    }
 
-    /// The newest grant of an account.
-    package func grant(of name: String) -> Grant? { account(name)?.grants.last }
+    /// The grants for this phone as it is now, those of accounts last.
+    package func grants(at address: PushAddress, at now: Timestamp) -> [Grant] {
+        let all = (relay?.ended ?? []) + accounts.flatMap { $0.registration?.grants ?? [] }
+        return all.filter { $0.address == address.digest && now < $0.endsAt }
+    }
 
-    /// Notes a grant for an account's server, which the account's next record has.
+    /// Keeps a grant, which the account's next record has.
     package mutating func add(_ grant: Grant, to name: String, at now: Timestamp) {
-        guard let index = index(of: name) else { return }
-        // A server may keep what it had, so all of them end when the account leaves.
-        let earlier = accounts[index].grants.filter { now < $0.endsAt }
+        guard let index = index(of: name), let registration = accounts[index].registration else { return end([grant]) }
+        // A server may keep what it had: all of them end when the account leaves.
+        let earlier = registration.grants.filter { now < $0.endsAt }
         end(earlier.dropLast(Self.mostGrants - 1))
-        accounts[index].grants = earlier.suffix(Self.mostGrants - 1) + [grant]
+        changeRegistration(of: index) { $0.grants = earlier.suffix(Self.mostGrants - 1) + [grant] }
     }
 
-    /// Notes an account's push key, which its server has named, and lets the grants for another one end.
-    mutating func setPushKey(_ pushKey: SigningPublicKey?, of name: String) {
-        guard let index = index(of: name) else { return }
-        accounts[index].pushKey = pushKey
-        end(accounts[index].grants.filter { $0.pushKey != pushKey })
-        accounts[index].grants.removeAll { $0.pushKey != pushKey }
+    /// Notes the push keys that an account's server has named, and lets the grants for others end. [D-52]
+    mutating func setPushKeys(_ pushKey: SigningPublicKey?, _ next: SigningPublicKey?, of index: Int) {
+        changeRegistration(of: index) { ($0.pushKey, $0.nextPushKey) = (pushKey, next) }
+        endGrants(of: index) { $0.pushKey != pushKey && $0.pushKey != next }
     }
 
-    /// Forgets a grant that the relay has ended, so that another is fetched.
-    mutating func removeGrant(_ text: String, of name: String) {
-        guard let index = index(of: name) else { return }
-        accounts[index].grants.removeAll { $0.text == text }
+    /// Lets grants of an account end that meet a condition, so that others are fetched.
+    mutating func endGrants(of index: Int, where isOver: (Grant) -> Bool) {
+        end(accounts[index].registration?.grants.filter(isOver) ?? [])
+        changeRegistration(of: index) { $0.grants.removeAll(where: isOver) }
     }
 
     /// Lets grants end.
     mutating func end(_ grants: some Sequence<Grant>) {
-        guard let ended = relay?.ended else { return }
-        relay?.ended = (ended + grants).suffix(Self.mostEnded)
+        guard var relay else { return }
+        relay.ended += grants
+        if relay.ended.count > Self.mostEnded { relay.endsAll = true }
+        relay.ended = relay.ended.suffix(Self.mostEnded)
+        self.relay = relay
     }
 
-    /// Returns a grant that has to end, and forgets those that have. One for another token waits for that token.
-    package mutating func nextEnded(at address: PushAddress, at now: Timestamp) -> Grant? {
-        relay?.ended.removeAll { $0.endsAt <= now }
-        return relay?.ended.first { $0.address == address.digest }
+    /// Returns a grant that has to end.
+    package func nextEnded(at now: Timestamp) -> Grant? { relay?.ended.first { now < $0.endsAt } }
+
+    /// Notes that a grant has ended, and forgets those that have ended by themselves.
+    package mutating func noteEnded(_ grant: Grant, at now: Timestamp) {
+        relay?.ended.removeAll { $0 == grant || $0.endsAt <= now }
     }
 
-    /// Notes that a grant has ended.
-    package mutating func removeEnded(_ grant: Grant) { relay?.ended.removeAll { $0 == grant } }
-}
-
-// MARK: JSON
-
-extension EnrolmentState.Relay {
-    init(_ value: JSONValue) throws(EnrolmentStateError) {
-        guard let origin = value["origin"]?.string, let endsAll = value["ends_all"]?.bool else { throw .damaged }
-        self.init(origin: origin, endsAll: endsAll, ended: try EnrolmentState.Grant.array(value["ended"]))
-    }
-
-    func write(to json: inout JSONWriter) {
-        json.object(for: "relay") { json in
-            json.string(origin, for: "origin")
-            json.bool(endsAll, for: "ends_all")
-            EnrolmentState.Grant.write(ended, for: "ended", to: &json)
-        }
+    /// Lets the others end first, because the relay refuses to end this one.
+    package mutating func postpone(_ grant: Grant) {
+        guard let index = relay?.ended.firstIndex(of: grant) else { return }
+        relay?.ended.remove(at: index)
+        relay?.ended.append(grant)
     }
 }
 
-extension EnrolmentState.Grant {
-    static func array(_ value: JSONValue?) throws(EnrolmentStateError) -> [Self] {
-        guard let value else { return [] }
-        guard value.kind == .array else { throw .damaged }
-        var grants: [Self] = []
-        for element in value.elements { grants.append(try Self(element)) }
-        return grants
+extension DeviceState.Grant {
+    /// The longest life of a grant.
+    private static let longestLife = Interval.days(180)
+    /// When the phone renews it.
+    private static let renewalAge = Interval.days(7)
+
+    package init(
+        _ text: String, secret: String, _ pushKey: SigningPublicKey, for address: PushAddress, at now: Timestamp,
+        until end: Timestamp
+    ) {
+        self.init(
+            text, secret: secret, pushKey, address: address.digest, issuedAt: now,
+            endsAt: min(end, now.adding(Self.longestLife)))
     }
 
-    private init(_ value: JSONValue) throws(EnrolmentStateError) {
-        guard let text = value["grant"]?.string, DeviceRegistration.isGrant(text),
-            let pushKey = value["push_key"]?.string.flatMap({ try? SigningPublicKey(text: $0) }),
-            let address = value["address"]?.string,
-            let issued = value["issued"]?.integer.flatMap(UInt64.init(exactly:)),
-            let ends = value["ends"]?.integer.flatMap(UInt64.init(exactly:))
-        else { throw .damaged }
-        self.text = text
-        self.pushKey = pushKey
-        self.address = address
-        issuedAt = Timestamp(milliseconds: issued)
-        endsAt = Timestamp(milliseconds: ends)
+    /// Whether a server with this key can push to this address.
+    package func serves(_ pushKey: SigningPublicKey?, at address: PushAddress, at now: Timestamp) -> Bool {
+        self.pushKey == pushKey && self.address == address.digest && now < endsAt
     }
 
-    static func write(_ grants: [Self], for name: String, to json: inout JSONWriter) {
-        guard !grants.isEmpty else { return }
-        json.array(for: name) { json in
-            for grant in grants {
-                json.object { json in
-                    json.string(grant.text, for: "grant")
-                    json.string(grant.pushKey.text, for: "push_key")
-                    json.string(grant.address, for: "address")
-                    json.integer(grant.issuedAt.milliseconds, for: "issued")
-                    json.integer(grant.endsAt.milliseconds, for: "ends")
-                }
-            }
-        }
-    }
+    /// Whether it is old, or a clock that was set back does not tell how old.
+    func isOld(at now: Timestamp) -> Bool { now < issuedAt || issuedAt.adding(Self.renewalAge) <= now }
 }

@@ -49,8 +49,7 @@ public struct NotificationReceiver: Sendable {
         package var mark: MessageMark?
     }
 
-    private let keys: any DeviceKeyReading
-    private let effects: any OpeningEffects
+    private let store: any DeviceStore
     fileprivate let replay: ReplayGuard
     private let answers: AnswerKeys
     private let topic: Topic?
@@ -60,20 +59,17 @@ public struct NotificationReceiver: Sendable {
     /// Creates a receiver.
     ///
     /// - Parameters:
-    ///   - keys: The device keys, and what each account trusts; only read.
-    ///   - effects: Where the changes made by an opened message are stored: the store itself, or an extension's own
-    ///     database.
+    ///   - store: The device's state: keys, and what each account trusts. What an opened message changes is stored there too.
     ///   - database: Remembers the messages that were shown.
     ///   - topic: The app's bundle id; nil to use the topic of the device key. A device key bound to another topic
     ///     opens nothing.
     ///   - defaultTopic: Used if the device key is not bound to a topic.
     ///   - policy: The app's decisions about duplicates and texts.
     public init(
-        keys: any DeviceKeyReading, effects: any OpeningEffects, database: ExtensionDatabase, topic: Topic?,
-        defaultTopic: Topic? = nil, policy: Policy = Policy()
+        store: any DeviceStore, database: ExtensionDatabase, topic: Topic?, defaultTopic: Topic? = nil,
+        policy: Policy = Policy()
     ) {
-        self.keys = keys
-        self.effects = effects
+        self.store = store
         replay = database.replay
         answers = database.answerKeys
         self.topic = topic
@@ -185,22 +181,19 @@ public struct NotificationReceiver: Sendable {
         }
     }
 
-    /// Deletes the device keys that ended more than a day before a message was sealed, and before `now`.
+    /// Deletes the device keys that ended more than a day before both a message was sealed and `now`.
     ///
     /// Call it after the content of a delivery was given out, never before. If the keys cannot be changed, the next
     /// delivery deletes them.
     public func deleteRetiredKeys(after delivery: Delivery, at now: Timestamp) {
         guard let sentAt = delivery.sentAt else { return }
-        _ = try? keys.purgeRetiredDeviceKeys(at: now, accepted: sentAt)
+        let time = min(now, sentAt).subtracting(Freshness.clockTolerance)
+        _ = try? store.change { $0.purge(endedBefore: time) }
     }
 
     fileprivate func hasLost(_ key: DevicePublicKey, at now: Timestamp) -> Bool {
-        do throws(KeyStoreError) {
-            return try keys.deviceKey(id: key.id, at: now) == nil
-        } catch {
-            // There are no keys at all any more.
-            return error.code == .storeMissing
-        }
+        guard let state = try? store.state() else { return false }
+        return state.key(key.id, at: now) == nil
     }
 
     // MARK: Steps 3 to 7
@@ -210,6 +203,8 @@ public struct NotificationReceiver: Sendable {
         var keyState = JournalEntry.KeyState.none
         /// The name of the device key.
         var account = ""
+        /// As it was when the message came.
+        var state = DeviceState()
         var warnings: [String] = []
 
         mutating func note(_ taking: ReplayClaim) {
@@ -225,43 +220,52 @@ public struct NotificationReceiver: Sendable {
     private func open(
         _ envelope: Envelope, as pushClass: PushClass, at now: Timestamp, _ opening: inout Opening
     ) throws(Failure) -> (OpenedNotification, Topic) {
-        let candidate = try deviceKey(envelope.recipientKeyID, at: now, &opening)
-        opening.keyState = JournalEntry.KeyState(candidate.record.state)
-        opening.account = candidate.record.name
-        let topic = try self.topic(for: candidate.record)
-        let trust = try Failure.translate { () throws(KeyStoreError) in
-            try keys.trust(for: topic, account: candidate.record.name)
+        let state = try load(&opening)
+        guard let (account, key) = state.key(envelope.recipientKeyID, at: now) else {
+            opening.keyState = .unknown
+            throw Failure(.unknownRecipientKey(envelope.recipientKeyID))
         }
-        let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
+        opening.keyState = JournalEntry.KeyState(key.state)
+        opening.account = account.name
+        let topic = try self.topic(for: account, key.keyID)
+        let opener = Opener(
+            topic: topic, deviceKeys: [try secret(of: key, &opening)],
+            trust: state.trust(for: topic, account: account.name))
         let opened = try Failure.translate { () throws(OpenError) in
             try opener.open(envelope, at: now, as: pushClass)
         }
+        opening.state = state
         return (opened, topic)
     }
 
-    private func deviceKey(
-        _ id: KeyID, at now: Timestamp, _ opening: inout Opening
-    ) throws(Failure) -> StoredDeviceKey {
+    private func secret(of key: DeviceState.Key, _ opening: inout Opening) throws(Failure) -> DeviceKey {
         do throws(KeyStoreError) {
-            if let candidate = try keys.deviceKey(id: id, at: now) { return candidate }
+            return try key.deviceKey()
         } catch {
             // Envelopes of such a suite are refused before: this one names a key of another suite. [O-3.1]
-            if error.code != .unsupportedSuite {
-                opening.keyState = JournalEntry.KeyState(error)
-                throw Failure(error)
-            }
+            let isUnknown = error.code == .unsupportedSuite
+            opening.keyState = isUnknown ? .unknown : JournalEntry.KeyState(error)
+            throw isUnknown ? Failure(.unknownRecipientKey(key.keyID)) : Failure(error)
         }
-        opening.keyState = .unknown
-        throw Failure(.unknownRecipientKey(id))
     }
 
-    /// The app that the push is for, according to the caller, the device key or the store; never according to the push.
-    private func topic(for key: DeviceKeyRecord) throws(Failure) -> Topic {
-        if let topic, let bound = key.topic, topic != bound {
-            throw Failure(
-                KeyStoreError(.topicMismatch, "sealed to key \(key.keyID), which is for \(bound) and not for \(topic)"))
+    private func load(_ opening: inout Opening) throws(Failure) -> DeviceState {
+        do throws(KeyStoreError) {
+            guard let state = try store.load()?.state else { throw .noDeviceState }
+            return state
+        } catch {
+            opening.keyState = JournalEntry.KeyState(error)
+            throw Failure(error)
         }
-        guard let topic = topic ?? key.topic ?? defaultTopic else { throw Failure(.noTopic) }
+    }
+
+    /// The app that the push is for, according to the caller, the account or the store; never according to the push.
+    private func topic(for account: DeviceState.Account, _ key: KeyID) throws(Failure) -> Topic {
+        if let topic, let bound = account.topic, topic != bound {
+            throw Failure(
+                KeyStoreError(.topicMismatch, "sealed to key \(key), which is for \(bound) and not for \(topic)"))
+        }
+        guard let topic = topic ?? account.topic ?? defaultTopic else { throw Failure(.noTopic) }
         return topic
     }
 
@@ -295,10 +299,11 @@ public struct NotificationReceiver: Sendable {
     private func settle(
         _ opened: OpenedNotification, _ topic: Topic, at now: Timestamp, _ opening: inout Opening
     ) {
+        var after = opening.state
+        after.settle(opened, topic: topic, at: now)
+        guard after != opening.state else { return }
         do throws(KeyStoreError) {
-            try effects.settle(
-                openedWith: opened.openedWith, provider: opened.provider, certificate: opened.certificate, topic: topic,
-                at: now)
+            try store.change { $0.settle(opened, topic: topic, at: now) }
         } catch {
             opening.warnings.append("the key store was not updated: \(error)")
         }

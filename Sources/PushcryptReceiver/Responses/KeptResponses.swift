@@ -44,7 +44,7 @@ package struct KeptResponses: Sendable {
     ///
     /// - Throws: The errors of `Responses.responses`; `storeLocked` before the first unlock.
     package func waiting(
-        openedWith keys: some DeviceKeyReading, at now: Timestamp
+        openedWith keys: any DeviceStore, at now: Timestamp
     ) throws(KeyStoreError) -> [Waiting] {
         var waiting: [Waiting] = []
         for kept in try responses.responses(openedWith: keys, at: now) {

@@ -26,7 +26,7 @@ package struct ResponseAnswers: Sendable {
     /// - Throws: `KeyStoreError`: the errors of `AnswerKeys.key`, `storeLocked` before the first unlock. `SealError`:
     ///   `invalidRequest`, `payloadTooLarge`.
     package func answer(
-        to response: NotificationResponseValue, action: String, text: String?, openedWith device: some DeviceKeyReading,
+        to response: NotificationResponseValue, action: String, text: String?, openedWith device: any DeviceStore,
         answeredAt: Timestamp, at now: Timestamp
     ) throws -> String? {
         guard let mark = response.mark, let kept = try keys.key(of: mark, openedWith: device, at: now) else {

@@ -4,17 +4,18 @@ internal import Pushcrypt
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// Does what the machine of the registrations says, with the app's files, store and channel. Not run on Apple systems.
+/// Does what the registrar says, with the device's store and the app's channel. Not run on Apple systems.
 final class AccountRegistrations: @unchecked Sendable {
     // Everything that changes is used on the queue alone.
     private let settings: AccountSettings
     private let channel: any RegistrationChannel
-    private var machine = RegistrationMachine()
-    private var updates: [(account: String, end: (PushAccounts.Outcome) -> Void)] = []
+    private var registrar = Registrar()
+    private var updates: [(account: String, call: CallOrder.Call, end: (PushAccounts.Outcome) -> Void)] = []
     private var messages: [Int: (task: Task<Void, Never>, timer: any ScheduledCall)] = [:]
+    /// What the next outcomes say besides.
+    private var notices: Set<String> = []
 
-    /// One for all objects of the process, which share a file. It may wait for a disk or the Keychain: tasks' shared threads
-    /// never do.
+    /// One for all objects of the process. It may wait for a disk or the Keychain: tasks' shared threads never do.
     private static let queue = DispatchQueue(label: "pushcrypt.accounts", qos: .userInitiated)
 
     init(_ settings: AccountSettings, channel: any RegistrationChannel) {
@@ -32,27 +33,23 @@ final class AccountRegistrations: @unchecked Sendable {
         await withCheckedContinuation { continuation in
             Self.queue.async { [self] in
                 let accounts = Set(accounts)
-                var outcomes: [String: PushAccounts.Outcome] = [:]
-                let circumstances = settings.circumstances(token: token, alertsAreShown: alertsAreShown)
-                let hasConflict = prepare(for: accounts)
+                let facts = settings.facts(token: token, alertsAreShown: alertsAreShown)
+                prepare(for: accounts)
                 guard !accounts.isEmpty else {
-                    handle(.resume(circumstances))
+                    handle(.resume(facts))
                     return continuation.resume(returning: [:])
                 }
-                for account in accounts.sorted() {
-                    let end = { (outcome: PushAccounts.Outcome) in
-                        outcomes[account] = outcome
-                        if hasConflict { outcomes[account]?.notices.insert("certificate-conflict") }
-                        if outcomes.count == accounts.count { continuation.resume(returning: outcomes) }
-                    }
-                    guard !CallOrder.isLoggedOut(account, since: call) else {
-                        end(PushAccounts.Outcome(.loggedOut))
-                        continue
-                    }
-                    updates.append((account, end))
-                    handle(
-                        code.map { .pair(account: account, $0, circumstances) }
-                            ?? .update(account: account, circumstances))
+                var outcomes: [String: PushAccounts.Outcome] = [:]
+                let end = { (account: String, outcome: PushAccounts.Outcome) in
+                    outcomes[account] = outcome
+                    if outcomes.count == accounts.count { continuation.resume(returning: outcomes) }
+                }
+                let loggedOut = accounts.filter { CallOrder.isLoggedOut($0, since: call) }
+                for account in loggedOut { end(account, PushAccounts.Outcome(.loggedOut)) }
+                let wanted = accounts.subtracting(loggedOut).sorted()
+                updates += wanted.map { account in (account, call, { end(account, $0) }) }
+                for account in wanted {
+                    handle(code.map { .pair(account: account, $0, facts) } ?? .update(account: account, facts))
                 }
             }
         }
@@ -64,106 +61,102 @@ final class AccountRegistrations: @unchecked Sendable {
                 // First, so that nothing opens any more.
                 var problem = handle(.logOut(account: account))
                 var directory: URL?
-                do { directory = try settings.directory() } catch {
-                    problem = problem ?? LogOutProblem(Self.obstacle(error))
-                }
+                do { directory = try settings.ownDirectory() } catch { problem = problem ?? Self.obstacle(error) }
                 AccountTraces(of: account, in: directory, settings.senders).remove()
-                if let problem { continuation.resume(throwing: problem) } else { continuation.resume() }
+                continuation.resume(with: problem.map { .failure(LogOutProblem($0)) } ?? .success(()))
             }
         }
     }
 
-    /// Takes over what the extension has learned while the app was not running; returns whether it was a contradiction.
-    private func prepare(for accounts: Set<String>) -> Bool {
-        guard let directory = try? settings.directory() else { return false }
+    /// Removes what an extension showed while its account was logged out, and what was withdrawn.
+    private func prepare(for accounts: Set<String>) {
+        guard let directory = try? settings.ownDirectory() else { return }
         NotificationList().removeWithdrawn(in: directory, at: settings.now(), settings.senders)
-        // What cannot be merged now is merged by the next update: until then it is the extension's.
-        guard (try? FileManager.default.makePrivateDirectory(at: directory)) != nil, let store = try? settings.store()
-        else { return false }
-        // What an extension showed while its account was logged out.
-        if let names = try? store.deviceKeys().map(\.name) { AccountTraces.keep(accounts.union(names), in: directory) }
-        return ((try? merge(ExtensionDatabase(in: directory.path), into: store))?.conflicts ?? 0) > 0
+        guard (try? FileManager.default.makePrivateDirectory(at: directory)) != nil,
+            let names = try? settings.store().state().accounts.map(\.name)
+        else { return }
+        AccountTraces.keep(accounts.union(names), in: directory)
     }
 
-    private func merge(
-        _ database: ExtensionDatabase, into store: some DeviceKeyStore
-    ) throws(KeyStoreError) -> ExtensionDatabase.MergeResult {
-        try AppGroup.merge(database, into: store, at: settings.now(), .system)
-    }
+    // MARK: Events
 
-    // MARK: The machine's actions
-
-    /// Returns the problem of a log-out.
+    /// Handles an event and stores the state; what has to be sent leaves afterwards. Returns why nothing has changed,
+    /// if so.
     @discardableResult
-    private func handle(_ event: RegistrationMachine.Event) -> LogOutProblem? {
-        let file: EnrolmentFile
-        let actions: [RegistrationMachine.Action]
+    private func handle(_ event: Registrar.Event) -> EnrolmentObstacle? {
+        dropLoggedOut()
         do {
+            let terms = try settings.terms()
             // Without the group the phone would be registered, and its extension could remember nothing.
             switch event {
-            case .update, .pair: _ = try settings.directory()
-            default: break
+            case .update, .pair: _ = try settings.ownDirectory()
+            case .answered, .lost, .logOut, .resume: break
             }
-            file = try settings.file()
-            actions = machine.handle(
-                event, saved: file.read(), store: try settings.store(), terms: try settings.terms(), at: settings.now())
+            let (store, now) = (try settings.store(), settings.now())
+            var mark: String?
+            do { mark = try settings.mark() } catch {
+                // A log-out needs none.
+                guard case .logOut = event else { throw error }
+            }
+            var next = registrar
+            let change = { [registrar] () throws(KeyStoreError) in
+                try store.change { (state) throws(KeyStoreError) in
+                    next = registrar
+                    if let mark { state.begin(installation: mark, terms.topic) }
+                    return next.handle(event, &state, terms, at: now)
+                }
+            }
+            let actions: [Registrar.Action]
+            do throws(KeyStoreError) {
+                actions = try change()
+            } catch {
+                // Its keys are lost, and no later attempt brings them back.
+                guard error.code == .corruptStore else { throw error }
+                try store.discard()
+                notices.insert(EnrolmentNotice.stateDamaged.rawValue)
+                actions = try change()
+            }
+            registrar = next
+            perform(actions)
+            return nil
         } catch {
-            return fail(event, error)
+            let obstacle = Self.obstacle(error)
+            fail(event, (error as? KeyStoreError).map(PushAccounts.Outcome.Status.init) ?? .blocked(obstacle))
+            return obstacle
         }
-        return perform(actions, file)
     }
 
-    private func perform(_ actions: [RegistrationMachine.Action], _ file: EnrolmentFile) -> LogOutProblem? {
-        var problem: LogOutProblem?
-        var unsaved: String?
-        var lost: [Int] = []
+    /// Ends the updates of accounts that another object has logged out since.
+    private func dropLoggedOut() {
+        for (name, updates) in Dictionary(grouping: updates, by: \.account.name)
+        where updates.allSatisfy({ CallOrder.isLoggedOut($0.account, since: $0.call) }) {
+            registrar.wishes[name] = nil
+            finish(updates[0].account, PushAccounts.Outcome(.loggedOut))
+        }
+    }
+
+    private func perform(_ actions: [Registrar.Action]) {
         for action in actions {
             switch action {
-            case .save(let state):
-                do {
-                    try file.write(state)
-                } catch {
-                    unsaved = "the state cannot be saved: \(ServiceFiles.text(for: error))"
-                }
-            // What is not on the disk is not said: the process may end before the answer comes.
-            case .send(let message, _) where unsaved != nil, .post(let message, _) where unsaved != nil:
-                lost.append(message)
             case .send(let message, let request):
                 send(message) { [channel] in
-                    .replied(message: message, ContiguousArray(try await channel.send(request)))
+                    WebAnswer(status: 200, body: ContiguousArray(try await channel.send(request)))
                 }
             case .post(let message, let request):
-                send(message) { [settings] in
-                    .answered(message: message, try await settings.poster.post(request))
-                }
-            case .finish(let account, let outcome):
-                finish(account, unsaved.map { outcome.ending(.later(Self.inputOutput($0))) } ?? outcome)
-            case .removeKeys(let account):
-                do {
-                    try settings.store().removeAccount(account)
-                } catch {
-                    problem = problem ?? LogOutProblem(Self.obstacle(error))
-                }
-            case .failLogOut(let obstacle): problem = LogOutProblem(obstacle)
+                send(message) { [settings] in try await settings.poster.post(request) }
+            case .finish(let account, let outcome): finish(account, outcome)
             }
         }
-        guard let unsaved else { return problem }
-        for message in lost { handle(.lost(message: message, problem: unsaved)) }
-        return problem ?? LogOutProblem(Self.inputOutput(unsaved))
     }
 
-    private static func inputOutput(_ problem: String) -> EnrolmentObstacle {
-        EnrolmentObstacle(code: KeyStoreError.Code.inputOutput.description, description: problem)
-    }
-
-    private func send(_ message: Int, _ request: @escaping @Sendable () async throws -> RegistrationMachine.Event) {
+    private func send(_ message: Int, _ request: @escaping @Sendable () async throws -> WebAnswer) {
         let timer = settings.clock.schedule(afterMilliseconds: settings.patience) { [weak self] in
             self?.later(.lost(message: message, problem: "no answer in time"), of: message)
         }
         let task = Task { [weak self] in
-            let event: RegistrationMachine.Event
+            let event: Registrar.Event
             do {
-                event = try await request()
+                event = .answered(message: message, try await request())
             } catch {
                 let failure = (error as? URLSessionPoster.Failure)?.description
                 event = .lost(message: message, problem: failure ?? "\(type(of: error))")
@@ -173,7 +166,7 @@ final class AccountRegistrations: @unchecked Sendable {
         messages[message] = (task, timer)
     }
 
-    private func later(_ event: RegistrationMachine.Event, of message: Int) {
+    private func later(_ event: Registrar.Event, of message: Int) {
         Self.queue.async { [self] in
             guard let (task, timer) = messages.removeValue(forKey: message) else { return }
             timer.cancel()
@@ -183,28 +176,29 @@ final class AccountRegistrations: @unchecked Sendable {
     }
 
     private func finish(_ account: String, _ outcome: PushAccounts.Outcome) {
-        let ended = updates.filter { $0.account.utf8.elementsEqual(account.utf8) }
-        updates.removeAll { $0.account.utf8.elementsEqual(account.utf8) }
+        let ended = updates.filter { $0.account.name == account.name }
+        guard !ended.isEmpty else { return }
+        var outcome = outcome
+        outcome.notices.formUnion(notices)
+        updates.removeAll { $0.account.name == account.name }
+        if updates.isEmpty { notices = [] }
         for update in ended { update.end(outcome) }
     }
 
-    private static func obstacle(_ error: any Error) -> EnrolmentObstacle {
-        let code = (error as? KeyStoreError)?.code.description ?? "not-configured"
-        return EnrolmentObstacle(code: code, description: ServiceFiles.text(for: error))
-    }
-
-    /// Nothing can be read, and nothing on the disk has changed.
-    private func fail(_ event: RegistrationMachine.Event, _ error: any Error) -> LogOutProblem {
-        let obstacle = Self.obstacle(error)
+    /// Ends what waited for an event that could not be stored.
+    private func fail(_ event: Registrar.Event, _ status: PushAccounts.Outcome.Status) {
         switch event {
-        case .update(let account, _), .pair(let account, _, _):
-            finish(account, PushAccounts.Outcome(.blocked(obstacle)))
+        case .update(let account, _), .pair(let account, _, _): finish(account, PushAccounts.Outcome(status))
         case .logOut(let account): finish(account, PushAccounts.Outcome(.loggedOut))
         case .resume: break
-        case .replied(let message, _), .answered(let message, _), .lost(let message, _):
-            for account in machine.abandon(message) { finish(account, PushAccounts.Outcome(.blocked(obstacle))) }
+        case .answered(let message, _), .lost(let message, _):
+            for account in registrar.abandon(message) { finish(account, PushAccounts.Outcome(status)) }
         }
-        return LogOutProblem(obstacle)
+    }
+
+    private static func obstacle(_ error: any Error) -> EnrolmentObstacle {
+        if let error = error as? KeyStoreError { return EnrolmentObstacle(error) }
+        return EnrolmentObstacle(code: "not-configured", description: ServiceFiles.text(for: error))
     }
 }
 

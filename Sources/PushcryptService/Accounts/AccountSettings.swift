@@ -11,13 +11,13 @@ struct AccountSettings: Sendable {
     var trust: @Sendable () throws -> FirstTrust
     /// What the extension shows senders with.
     var senders: SenderDisplay?
-    var policy = EnrolmentPolicy()
     var relay: PushRelay?
     var poster: any WebPosting = URLSessionPoster()
-    var store: @Sendable () throws -> any DeviceKeyStore = { try SharedKeyStore.open() }
-    /// In the app's own container: a file in the app group would survive the app, and its keys would not be recognised as
-    /// left by an earlier installation.
-    var file: @Sendable () throws -> EnrolmentFile = { try EnrolmentFile.inApplicationSupport() }
+    var store: @Sendable () throws -> any DeviceStore
+    /// The id of this installation.
+    var mark: @Sendable () throws -> String = { try InstallationMark.inApplicationSupport().read() }
+    /// The app's own bundle id; nil where there are no bundles.
+    var bundleID: @Sendable () -> String? = { Bundle.main.bundleIdentifier }
     var environment: @Sendable () -> PushEnvironment? = { PushEnvironment.ofThisApp }
     var appVersion: @Sendable () -> AppVersion? = {
         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
@@ -35,23 +35,47 @@ struct AccountSettings: Sendable {
         self.directory = directory
         self.topic = topic
         self.trust = trust
+        store = { try SharedKeyStore.open(for: try topic()) }
     }
 
     /// What holds for every account.
-    func terms() throws -> RegistrationMachine.Terms {
-        RegistrationMachine.Terms(topic: try topic(), trust: try trust(), policy: policy, relay: relay)
+    func terms() throws -> Registrar.Terms {
+        Registrar.Terms(enrolment: EnrolmentTerms(topic: try ownTopic(), trust: try trust()), relay: relay)
     }
 
-    func circumstances(token: Data, alertsAreShown: Bool) -> EnrolmentCircumstances {
-        EnrolmentCircumstances(
+    /// The extension's directory.
+    func ownDirectory() throws -> URL {
+        _ = try ownTopic()
+        return try directory()
+    }
+
+    private func ownTopic() throws -> Topic {
+        let topic = try topic()
+        if let other = bundleID(), other != topic.bundleID { throw NotConfigured(topic: topic, bundleID: other) }
+        return topic
+    }
+
+    func facts(token: Data, alertsAreShown: Bool) -> EnrolmentFacts {
+        EnrolmentFacts(
             appVersion: appVersion(), pushToken: ContiguousArray(token), environment: environment(),
             alertsAreShown: alertsAreShown)
     }
 }
 
+/// The error for an app that is configured with another's bundle id, such as a variant with a copied topic: it would
+/// use the other's keys and files.
+struct NotConfigured: Error, CustomStringConvertible {
+    let topic: Topic
+    let bundleID: String
+
+    var description: String {
+        "the topic is \(topic), and this app is \(bundleID): an app's topic is its own bundle id"
+    }
+}
+
 extension PushEnvironment {
-    /// Where this app's token is valid. Xcode embeds a profile in an app that it signs for development, and it says so; Apple embeds
-    /// none.
+    /// Where this app's token is valid. Xcode embeds a profile in an app that it signs for development, and it says
+    /// so; Apple embeds none.
     static var ofThisApp: PushEnvironment {
         #if targetEnvironment(simulator)
             return .development

@@ -14,7 +14,7 @@ internal import UserNotifications
 ///
 /// Both may be called at any time, by any number of tasks: steps that read and write the state run one after another, also
 /// those of several objects, and nothing is held while the network is waited for. A log-out never waits for the network. The
-/// state is in an `EnrolmentFile`, which survives relaunches. Not run on Apple systems.
+/// state is in the ``SharedKeyStore``, which survives relaunches. Not run on Apple systems.
 public actor PushAccounts {
     let registrations: AccountRegistrations
 
@@ -34,7 +34,8 @@ public actor PushAccounts {
         channel: any RegistrationChannel, relay: PushRelay? = nil
     ) {
         var settings = AccountSettings(
-            directory: { try AppGroup(identifier: appGroup).directory() }, topic: topic, trust: trust)
+            directory: { try AppGroup(identifier: appGroup, topic: try topic()).directory() }, topic: topic,
+            trust: trust)
         (settings.senders, settings.relay) = (senders, relay)
         self.init(settings, channel: channel)
     }
@@ -90,13 +91,12 @@ public actor PushAccounts {
 
     /// Deletes what this phone has of an account: its keys and pins, its notifications on the screen, shared attachments, and
     /// what the system knows of senders. Then the provider is told to forget this phone, at once or by a later call of
-    /// `update` for any account; it needs no session for that. The relay is told to end the account's grants, at once if there
-    /// was an update before in this process, otherwise by the next.
+    /// `update` for any account; it needs no session for that. The relay is told to end the account's grants.
     ///
     /// Works without a network. A push of the account that comes later does not open.
     ///
-    /// - Throws: Errors of the key store, or if the saved state cannot be read, as before the first unlock. Everything else is
-    ///   done; repeat the call until it succeeds.
+    /// - Throws: Errors of the key store, as before the first unlock. Everything else is done; repeat the call until it
+    ///   succeeds.
     public func logOut(_ account: String) async throws {
         CallOrder.noteLogOut(account)
         try await registrations.logOut(account)
@@ -123,6 +123,7 @@ public actor PushAccounts {
             /// Nothing can be done now, for example before the first unlock, or because the relay has too much to do.
             case later(EnrolmentObstacle)
             /// Nothing can be done until the app, its entitlements, its store or its relay change, or with another code.
+            /// `not-configured`: the topic is not the app's bundle id, or there is no app group.
             case blocked(EnrolmentObstacle)
             /// The account has logged out meanwhile.
             case loggedOut
@@ -139,7 +140,7 @@ public actor PushAccounts {
 
         init(_ status: Status = .registered) { self.status = status }
 
-        /// A line for the developer's log, for example `register; acknowledged`.
+        /// A line for the developer's log, for example `register(first); acknowledged`.
         public var description: String {
             var words = steps
             switch status {
@@ -153,9 +154,9 @@ public actor PushAccounts {
 
         // MARK: The log
 
-        mutating func note(_ plan: EnrolmentPlan, isFirst: Bool) {
-            notices.formUnion(plan.notices.map(\.description))
-            if isFirst || !plan.steps.isEmpty { steps.append(plan.description) }
+        mutating func note(_ step: EnrolmentStep, isFirst: Bool) {
+            notices.formUnion(step.notices.map(\.rawValue))
+            if isFirst || step.request != nil { steps.append(step.description) }
         }
 
         mutating func note(_ result: EnrolmentResult) {
@@ -168,13 +169,13 @@ public actor PushAccounts {
             outcome.status = status
             return outcome
         }
+    }
+}
 
-        func ending(_ error: KeyStoreError) -> Outcome {
-            switch Reconciliation(error) {
-            case .later(let obstacle): ending(.later(obstacle))
-            case .blocked(let obstacle): ending(.blocked(obstacle))
-            case .plan: self
-            }
-        }
+extension PushAccounts.Outcome.Status {
+    /// The status after an error of the store: `later` if the same call may succeed without anyone's action.
+    init(_ error: KeyStoreError) {
+        let passes = [.storeLocked, .storeBusy, .diskFull, .inputOutput].contains(error.code)
+        self = passes ? .later(EnrolmentObstacle(error)) : .blocked(EnrolmentObstacle(error))
     }
 }

@@ -26,10 +26,12 @@ public struct SharedAttachments: Sendable {
 
     /// Opens the copies in the service extension's app group.
     ///
-    /// - Parameter appGroup: The identifier of the app group that the service extension is configured with.
+    /// - Parameters:
+    ///   - appGroup: The identifier of the app group that the service extension is configured with.
+    ///   - topic: The bundle id of the app.
     /// - Throws: `AppGroup.Missing`.
-    public init(appGroup: String) throws {
-        self.init(directory: try AppGroup(identifier: appGroup).directory())
+    public init(appGroup: String, topic: Topic) throws {
+        self.init(directory: try AppGroup(identifier: appGroup, topic: topic).directory())
     }
 
     /// Returns the files of a notification, in the order of its attachments; empty if there are none or they were

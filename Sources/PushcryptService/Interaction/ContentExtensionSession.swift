@@ -7,7 +7,8 @@ public import UserNotifications
 /// The notifications in a content extension's view controller, and its answers to responses.
 ///
 ///     final class NotificationViewController: UIViewController, @preconcurrency UNNotificationContentExtension {
-///         private let session = ContentExtensionSession(sharedAttachments: try? SharedAttachments(appGroup: "group.…"))
+///         private let session = ContentExtensionSession(
+///             sharedAttachments: try? SharedAttachments(appGroup: "group.…", topic: Topic("com.example.app")))
 ///
 ///         func didReceive(_ notification: UNNotification) {
 ///             session.receive(notification)

@@ -1,6 +1,6 @@
 internal import Dispatch
 public import Foundation
-public import Pushcrypt
+internal import Pushcrypt
 internal import PushcryptKeyStore
 public import PushcryptReceiver
 public import UserNotifications
@@ -28,10 +28,10 @@ public import UserNotifications
 /// category, but a reason (`Docs/Format.md`, Opened notification and fallback). This holds if every push goes through a
 /// `NotificationServiceHandler` in the service extension.
 ///
-/// A response is kept, sealed to a device key, if the app requests it or if it needs a key before the first unlock. A
-/// kept response is passed to the app at least once, until the app is done with it, because a lost reply is worse than
-/// a repeated one; the app recognises a repetition by request and action. Every other response is passed at most once.
-/// Not run on Apple systems.
+/// A response is kept, sealed to a device key, if the app requests it; before the first unlock there are no keys, and the app
+/// gets a response that needs one without custom keys. A kept response is passed to the app at least once, until the app is
+/// done with it, because a lost reply is worse than a repeated one; the app recognises a repetition by request and action.
+/// Every other response is passed at most once. Not run on Apple systems.
 public final class NotificationResponder: NSObject, UNUserNotificationCenterDelegate, Sendable {
     /// The app's answer to a response.
     public enum Answer: Hashable, Sendable {
@@ -147,7 +147,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         do {
             let dropped = try await Self.blocking { [self] in
                 try kept().keep(
-                    value, sealedTo: try configuration.deviceKey(received.account),
+                    value, sealedTo: try deviceKey(received.account),
                     at: configuration.opening.now())
             }
             report(.kept, received, dropped == 0 ? nil : "\(dropped) older responses were dropped to make room")
@@ -156,6 +156,17 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             report(.notKept, received, ServiceFiles.text(for: error))
             return false
         }
+    }
+
+    /// The account's newest device key, so that the response goes with its log-out; any if the account is not known.
+    private func deviceKey(_ account: String?) throws -> DevicePublicKey {
+        let accounts = try configuration.opening.keys().state().accounts.filter { known in
+            account.map { $0.utf8.elementsEqual(known.name.utf8) } ?? true
+        }
+        guard let key = accounts.compactMap(\.keys.last).last else {
+            throw KeyStoreError(.unknownName, "this phone has no device key for storing a response")
+        }
+        return key.publicKey
     }
 
     // MARK: Answers
@@ -233,10 +244,6 @@ extension NotificationResponder {
         /// The configuration of the service extension: topic, directory in the app group, keys, policy. For a kept
         /// response, `mayPassInTheClear` sees only the custom keys and the category.
         public var opening: NotificationServiceHandler.Configuration
-        /// The device key to seal kept responses to, evaluated when a response is kept: that of the account, so that the
-        /// response goes with its log-out, or any if the account is nil. Only the public half is needed: an app that stores it
-        /// elsewhere can keep responses while the key store is locked.
-        public var deviceKey: @Sendable (_ account: String?) throws -> DevicePublicKey
         /// The longest time before the system's completion handler is called, in milliseconds.
         public var deadline = ResponseGate.standardDeadline
         /// How to present a notification while the app is in the foreground; nothing for one of the chat that is open.
@@ -246,17 +253,9 @@ extension NotificationResponder {
         /// Receives a report of each response, on any thread.
         public var observe: (@Sendable (ResponseReport) -> Void)?
 
-        /// Creates a configuration with the settings that every app must provide.
-        ///
-        /// - Parameters:
-        ///   - opening: The configuration of the service extension.
-        ///   - deviceKey: Returns the device key to seal kept responses to; by default from the ``SharedKeyStore``.
-        public init(
-            opening: NotificationServiceHandler.Configuration,
-            deviceKey: @escaping @Sendable (_ account: String?) throws -> DevicePublicKey = SharedKeyStore.deviceKey
-        ) {
+        /// Creates a configuration with that of the service extension.
+        public init(opening: NotificationServiceHandler.Configuration) {
             self.opening = opening
-            self.deviceKey = deviceKey
         }
     }
 }

@@ -9,13 +9,13 @@ extension Enrolled {
 
     /// Opens a push on the phone, and lets it take effect.
     func open(_ push: SealedPayload, at now: Timestamp) throws -> OpenedNotification {
-        let keys = try phone.deviceKeys().compactMap { try phone.deviceKey(id: $0.keyID, at: now)?.key }
+        let state = try phone.state()
+        let account = try state.accountWithKeys()
         let opener = Opener(
-            topic: topic, deviceKeys: keys, trust: try phone.trust(for: topic, account: SQLiteKeyStore.defaultName))
+            topic: topic, deviceKeys: try account.keys.map { try $0.deviceKey() },
+            trust: state.trust(for: topic, account: account.name))
         let opened = try opener.open(push.json, at: now)
-        try phone.settle(
-            openedWith: opened.openedWith, provider: opened.provider, certificate: opened.certificate, topic: topic,
-            at: now)
+        try phone.change { $0.settle(opened, topic: topic, at: now) }
         return opened
     }
 }

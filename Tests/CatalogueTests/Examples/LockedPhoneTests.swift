@@ -10,6 +10,6 @@ struct NotUnlocked: Error {}
         let locked = phone.device { $0.keys = { throw NotUnlocked() } }
         #expect(await locked.push(push).shown?.subtitle == "(Encrypted)")
         #expect(await phone.device().push(push).shown?.body == "See you at 8")
-        #expect(try phone.keys.deviceKeys().count == 1)
+        #expect(try phone.keys.state().accounts[0].keys.count == 1)
     }
 }

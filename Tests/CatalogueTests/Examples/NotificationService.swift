@@ -8,8 +8,7 @@ nonisolated class NotificationService: EncryptedNotificationService {
 
     override var configuration: NotificationServiceHandler.Configuration {
         var configuration = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example"
-        ) { try SharedKeyStore.open() }
+            topic: try Topic("com.example.app"), appGroup: "group.com.example")
         configuration.texts = .localized
         configuration.observe = { Self.log.info("\($0, privacy: .public)") }
         return configuration

@@ -2,17 +2,16 @@ import Pushcrypt
 import PushcryptKeyStore
 import PushcryptReceiver
 
-/// An extension's state: keys of which it only deletes retired ones, and a folder shared with its app.
+/// An extension's state: the device's store and a folder, both shared with its app.
 struct ExtensionReceiver {
-    let keys: any DeviceKeyReading
+    let store: any DeviceStore
     let folder: String
     let topic: Topic
 
     /// Shows what a push brings, and records it in the journal.
     func receive(_ push: IncomingPush, requestID: String, at now: Timestamp, show: (Delivery) -> Void) {
         let database = ExtensionDatabase(in: folder)
-        let shared = ExtensionKeys(keys: keys, database: database)
-        let receiver = NotificationReceiver(keys: shared, effects: shared, database: database, topic: topic)
+        let receiver = NotificationReceiver(store: store, database: database, topic: topic)
         let reception = receiver.receive(push, requestID: requestID, at: now)
         let problem = database.journal.append(
             JournalEntry(

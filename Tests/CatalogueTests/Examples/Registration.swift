@@ -12,21 +12,22 @@ struct Enrolled {
         provider = try SQLiteKeyStore.create(in: "\(folder)/provider", at: now)
         phone = try SQLiteKeyStore.create(in: "\(folder)/phone", at: now)
         let key = try provider.generateProviderKey(topic: topic, at: now)
-        _ = try phone.generateDeviceKey(topic: topic, at: now)
+        try phone.change { [topic] (state) throws(KeyStoreError) in _ = try state.add(topic: topic, at: now) }
 
         // Both over the app's own channel, which authenticates both ends.
         try provider.addDevice(try registration(), id: "phone1", at: now)
-        try phone.pinProvider(key.publicKey, certificate: key.certificate, topic: topic, at: now)
+        try phone.change { (state) throws(KeyStoreError) in
+            _ = try state.pin(ProviderPin(key.publicKey, certificate: key.certificate))
+        }
     }
 
     /// The registration of the phone's newest key.
     func registration() throws -> DeviceRegistration {
-        let keys = try phone.deviceKeys(named: nil)
-        let key = keys[keys.count - 1]
-        let trust = try phone.trust(for: topic, account: key.name)
+        let account = try phone.state().accountWithKeys()
+        let key = account.keys[account.keys.count - 1]
         return DeviceRegistration(
-            publicKey: key.publicKey, topic: key.topic, generation: key.generation, createdAt: key.createdAt,
-            pinnedProvider: trust.pinned.first)
+            publicKey: key.publicKey, topic: account.topic, generation: key.generation, createdAt: key.createdAt,
+            pinnedProvider: account.pins.first?.key)
     }
 
     /// Seals for a device, as the provider's store knows it.

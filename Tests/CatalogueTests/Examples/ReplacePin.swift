@@ -3,9 +3,9 @@ import PushcryptKeyStore
 
 /// Pins another provider key, which a release of the app has brought, and no other.
 func replacePin(
-    of phone: SQLiteKeyStore, by key: ProviderPublicKey, _ certificate: Certificate?, for topic: Topic,
-    at now: Timestamp
+    of phone: any DeviceStore, by key: ProviderPublicKey, _ certificate: Certificate?, for topic: Topic
 ) throws {
-    let pin = ProviderPin(key, certificate: certificate)
-    try phone.setPins([pin], for: SQLiteKeyStore.defaultName, topic: topic, at: now)
+    try phone.change { (state) throws(KeyStoreError) in
+        try state.setPins([ProviderPin(key, certificate: certificate)], topic: topic)
+    }
 }

@@ -3,9 +3,11 @@ import PushcryptKeyStore
 import PushcryptReceiver
 
 /// Returns the lines to show for one push, and the reason for them.
-func show(_ push: ContiguousArray<UInt8>, with keys: SQLiteKeyStore, in folder: String, at now: Timestamp) -> [String] {
+func show(
+    _ push: ContiguousArray<UInt8>, with keys: any DeviceStore, in folder: String, at now: Timestamp
+) -> [String] {
     let receiver = NotificationReceiver(
-        keys: keys, effects: keys, database: ExtensionDatabase(in: folder), topic: try? Topic("com.example.app"))
+        store: keys, database: ExtensionDatabase(in: folder), topic: try? Topic("com.example.app"))
     let delivery = receiver.receive(push, requestID: nil, at: now).delivery
     let texts = [delivery.content.title, delivery.content.subtitle, delivery.content.body]
     let lines = texts.map { text in

@@ -8,7 +8,7 @@ import Testing
 /// An enrolled phone and its provider.
 struct TestPhone {
     let topic: Topic
-    let keys: SQLiteKeyStore
+    let keys: MemoryDeviceStore
     let provider = ProviderKey()
     let clock = SimulatedClock()
     let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
@@ -16,14 +16,15 @@ struct TestPhone {
 
     init() throws {
         topic = try Topic("com.example.app")
-        keys = try SQLiteKeyStore.inMemory()
-        _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(provider.publicKey, at: now)
+        var state = DeviceState()
+        try state.add(topic: topic, at: now)
+        try state.pin(ProviderPin(provider.publicKey))
+        keys = MemoryDeviceStore(state)
     }
 
     /// Returns the provider's push with a payload.
     func push(_ payload: String) throws -> APNsPush {
-        let key = try keys.deviceKeys()[0].publicKey
+        let key = try keys.state().accounts[0].keys[0].publicKey
         return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
     }
 

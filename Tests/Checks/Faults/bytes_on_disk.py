@@ -1,19 +1,21 @@
 """A store's files as they are, read without the product: by Python's own SQLite, and byte by byte."""
-import contextlib, dataclasses, pathlib, shutil, sqlite3, tempfile
+import contextlib, dataclasses, os, pathlib, shutil, sqlite3, sys, tempfile
+
+sys.path.append(f"{os.path.dirname(os.path.abspath(__file__))}/../Secrets")
+import forms as secret_forms
 
 DATABASE = "keystore.db"
 # The files allowed in a store's folder after every command has ended normally.
 SETTLED = {DATABASE, "store.key", "store.key.old", "extension.db"}
-PENDING, ACTIVE, RETIRING = 1, 2, 3
+PENDING, ACTIVE = "pending", "active"
 
 
 @dataclasses.dataclass(frozen=True)
 class Key:
     name: str
     generation: int
-    state: int
+    state: str
     retires: int | None
-    sealed: bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Contents:
     pins: frozenset
     # What was learnt: each provider key with its certificate and its floor.
     trust: frozenset
-    # The sealed forms of all secrets, of the key that signs, and of the provider key.
-    sealed: frozenset
+    # The sealed forms of all device keys together, of the key that signs, and of the provider key.
+    state: bytes
     signer: frozenset
     provider: frozenset
 
@@ -47,16 +49,21 @@ def contents(store):
             found = database.execute("PRAGMA integrity_check").fetchall()
             if found != [("ok",)]:
                 raise ValueError(f"integrity_check: {found}")
-            return _read(database)
+            return _read(database, store)
 
 
-def _read(database):
+def _read(database, store):
     def rows(columns, table):
         return database.execute(f"SELECT {columns} FROM {table}").fetchall()
 
-    keys = tuple(Key(*row) for row in rows("name, generation, state, retires, sealed", "device_keys"))
-    pins = rows("name, public_key", "pins")
-    trust = rows("public_key, certificate, floor", "learned")
+    state, sealed = {}, b""
+    for revision, sealed in rows("revision, sealed", "states"):
+        (store_id,), = rows("store_id", "store")
+        state, _ = secret_forms.device_state(sealed, (store / "store.key").read_bytes(), store_id, revision)
+    accounts, learned = state.get("accounts", []), state.get("learned", [])
+    keys = tuple(
+        Key(account["name"], key["generation"], key["state"], key.get("retires"))
+        for account in accounts for key in account.get("keys", []))
     requests = [sealed for sealed, in rows("sealed", "certificate_requests")]
     signs, secret, signing = (), None, None
     for number, secret, certificate, signing in rows(
@@ -66,9 +73,9 @@ def _read(database):
         past, = rows("count(*)", f"past_epochs WHERE provider = {number}")[0]
         signs = past, secret is None, bool(requests)
     return Contents(
-        keys=keys, signs=signs, devices=frozenset(identifier for identifier, in rows("id", "devices")), pins=frozenset(pins),
-        trust=frozenset(trust),
-        sealed=frozenset([key.sealed for key in keys] + [form for form in (secret, signing, *requests) if form]),
+        keys=keys, signs=signs, devices=frozenset(identifier for identifier, in rows("id", "devices")),
+        pins=frozenset((account["name"], pin["key"]) for account in accounts for pin in account.get("pins", [])),
+        trust=frozenset((known["provider"], known.get("certificate"), known["floor"]) for known in learned), state=sealed,
         signer=frozenset(form for form in (signing, *requests) if form), provider=frozenset(form for form in (secret,) if form))
 
 
@@ -76,7 +83,7 @@ def _read(database):
 
 def pieces(sealed):
     """The nonce, the ciphertext and the tag of a sealed secret; a part is as bad as the whole."""
-    return {sealed[:24], sealed[24:56], sealed[56:]}
+    return {sealed[:24], sealed[-16:]} | {sealed[place:place + 32] for place in range(24, len(sealed) - 48, 32)}
 
 
 def forms(text):

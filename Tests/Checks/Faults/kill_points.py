@@ -58,14 +58,14 @@ def trial(case, seen):
 
 
 def plant(folder):
-    """A purge without secure_delete: the row goes, and its bytes stay."""
-    case = cases.make("rotate-purge", folder / "planted")
+    """A log-out without secure_delete: the state goes, and its bytes stay."""
+    case = cases.make("log-out", folder / "planted")
     stores = case.life.copy(folder / "planted-copy")
     with contextlib.closing(sqlite3.connect(stores.phone / bytes_on_disk.DATABASE)) as database:
         database.execute("PRAGMA secure_delete = OFF")
-        database.execute("DELETE FROM device_keys WHERE generation = 1")
+        database.execute("DELETE FROM states")
         database.commit()
-    checker.check(stores, case.bounds(False), case.repeat)
+    checker.check(stores, case.bounds(True), case.repeat)
 
 
 def main(arguments):

@@ -141,7 +141,7 @@ class Life(Scene):
         phone, provider = bytes_on_disk.contents(self.phone), bytes_on_disk.contents(self.provider)
         if phone is not None and phone.keys:
             for key in phone.keys:
-                self.needles["device", key.generation] |= bytes_on_disk.pieces(key.sealed)
+                self.needles["device", key.generation] |= bytes_on_disk.pieces(phone.state)
             active = next(key.generation for key in phone.keys if key.state == bytes_on_disk.ACTIVE)
             self.secret(self.phone, "device", active)
         if provider is not None and provider.signs:

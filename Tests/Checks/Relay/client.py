@@ -44,11 +44,17 @@ def grant_plaintext(token, environment, topic, bound, kinds, issued, expires):
     return (text + lp(topic.encode(), 1) + lp(bytes.fromhex(token), 1)).ljust(407, b"\0")
 
 
+# What ends each grant that was made here or came from a relay: only its phone has it.
+SECRETS = {}
+
+
 def seal_plaintext(relay_key, origin, plaintext, random=None):
     header = key_header(relay_key)
     grant_id = hmac.digest(relay_key, b"pushcrypt/1 grant id\0" + (random or os.urandom(16)) + plaintext, "sha256")[:16]
     key = HKDF(hashes.SHA256(), 32, grant_id, b"pushcrypt/1 grant\0").derive(relay_key)
-    return encode(header + grant_id + AESGCM(key).encrypt(bytes(12), plaintext, header + grant_id + origin.encode()))
+    grant = encode(header + grant_id + AESGCM(key).encrypt(bytes(12), plaintext, header + grant_id + origin.encode()))
+    SECRETS[grant] = encode(hmac.digest(relay_key, b"pushcrypt/1 grant secret\0" + grant_id, "sha256")[:16])
+    return grant
 
 
 def seal_grant(relay_key, origin, token, environment, topic, bound, kinds=("alert",), issued=None, expires=None):
@@ -154,10 +160,12 @@ class Client:
     def grant(self, token, key, kinds=("alert",)):
         answer = self.post("/v1/grants", self.phone(token, push_key=key.text, kinds=list(kinds)))
         assert answer.status == 200, answer
+        SECRETS[answer.json["grant"]] = answer.json["secret"]
         return answer.json["grant"]
 
-    def revoke(self, token, grant=None, /, **more):
-        return self.post("/v1/revoke", self.phone(token) | ({"grant": grant} if grant else {}) | more)
+    def revoke(self, grant, /, **more):
+        """Ends a grant or, with `all=True`, all of its token."""
+        return self.post("/v1/revoke", {"grant": grant, "secret": SECRETS.get(grant, "A" * 22)} | more)
 
     def push(self, key, *messages, body=None, origin=None, headers=None, **signing):
         body = json.dumps({"messages": messages}).encode() if body is None else body

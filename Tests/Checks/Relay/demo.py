@@ -107,9 +107,8 @@ def story(place, relay, origin):
     log = relay.logged()
     for line in log.splitlines()[-2:]:
         print(short(line))
-    with open(phone.state, encoding="utf-8") as file:
-        [home] = json.load(file)["accounts"]
-    assert TOKEN not in log and not any(grant["grant"] in log for grant in home["grants"])
+    [home] = phone.state()["accounts"]
+    assert TOKEN not in log and not any(grant["grant"] in log for grant in home["registration"]["grants"])
 
 
 def main():

@@ -3,7 +3,7 @@ import concurrent.futures, json, os, re, time
 
 from hyperframe.frame import DataFrame, PingFrame
 
-from client import PushKey, envelope
+from client import PushKey, SECRETS, envelope
 from http2 import PREFACE, beginning, headers_frame
 from suite import Closing, Fault, accepted, refused, rule, same, slow
 
@@ -46,12 +46,14 @@ def a_token_has_three_background_pushes_an_hour_of_a_server(world):
 def an_address_gets_60_grants_a_minute(world):
     if not world.client.is_local:
         return "own addresses"
-    for path, value in (("/v1/grants", {"push_key": PushKey().text, "kinds": ["alert"]}), ("/v1/revoke", {})):
+    grant = world.phone()[3]
+    ending = {"grant": grant, "secret": SECRETS[grant]}
+    for path, value in (("/v1/grants", lambda client: client.phone(os.urandom(32).hex(), push_key=PushKey().text, kinds=["alert"])), ("/v1/revoke", lambda _: ending)):
         client = world.client.fresh()
-        answers = [client.post(path, client.phone(os.urandom(32).hex()) | value) for _ in range(62)]
+        answers = [client.post(path, value(client)) for _ in range(62)]
         same([one.status for one in answers], [200] * 60 + [429] * 2, path)
         same((answers[-1].code, 1 <= int(answers[-1].headers["Retry-After"]) <= 60), ("too-many-requests", True))
-        same(client.fresh().post(path, client.phone(os.urandom(32).hex()) | value).status, 200)
+        same(client.fresh().post(path, value(client)).status, 200)
 
 
 @rule

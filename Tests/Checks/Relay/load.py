@@ -83,7 +83,7 @@ class Server(threading.Thread):
         while made < self.left or waiting:
             if made >= revoke_at and not self.revoked:
                 # One phone leaves in the middle; its grant has ended from this answer on.
-                patiently(lambda: self.client.revoke(tokens[0], grants[0]), lambda answer: answer.status == 200)
+                patiently(lambda: self.client.revoke(grants[0]), lambda answer: answer.status == 200)
                 self.revoked = {"grant": grants[0]}
             while len(waiting) < BATCH and made < self.left:
                 waiting.append({"grant": grants[chance.randrange(1, PHONES)], "data": envelope(), "collapse_id": f"{self.number}-{made}"})

@@ -1,7 +1,7 @@
 """Messages, their grants, and revocation."""
 import json, os
 
-from client import LIFE, PushKey, decode, encode, envelope, grant_plaintext, milliseconds, seal_plaintext
+from client import LIFE, SECRETS, PushKey, decode, encode, envelope, grant_plaintext, milliseconds, seal_plaintext
 from suite import accepted, misread, refused, rule, same
 
 
@@ -101,7 +101,7 @@ def a_revoked_grant_has_ended_and_others_have_not(world):
     client, token, key, grant = world.phone()
     other = client.grant(token, key)
     for _ in range(2):
-        answer = client.revoke(token, grant)
+        answer = client.revoke(grant)
         same((answer.status, answer.json), (200, {}))
     refused(client.one(key, {"grant": grant, "data": envelope()}), 410, "grant-revoked")
     accepted(client.one(key, {"grant": other, "data": envelope()}))
@@ -114,7 +114,7 @@ def all_grants_of_a_token_end_at_once_and_later_ones_work(world):
     kept = client.grant(foreign, key)
     for _ in range(5):
         other = client.grant(token, key)
-        same(client.revoke(token).status, 200)
+        same(client.revoke(other, all=True).status, 200)
         for ended in (grant, other):
             refused(client.one(key, {"grant": ended, "data": envelope()}), 410, "grant-revoked")
         # At once, in the same millisecond.
@@ -124,31 +124,33 @@ def all_grants_of_a_token_end_at_once_and_later_ones_work(world):
 
 
 @rule
-def who_revokes_knows_the_token(world):
+def who_ends_a_grant_has_its_secret(world):
     client, token, key, grant = world.phone()
-    other = "development" if client.environment == "production" else "production"
-    for more in ({"token": os.urandom(32).hex()}, {"token": token[:-2]}, {"environment": other}, {"topic": client.topic + ".x"}):
-        answer = client.revoke(token, grant, **more)
-        same((answer.status, answer.code), (403, "wrong-token"), more)
-    for more in ({"grant": "a"}, {"grant": grant[:-1]}, {"grant": grant[:-4] + "AAAA"}):
-        same(client.revoke(token, **more).code, "malformed-grant")
+    foreign, secret = world.phone()[3], SECRETS[grant]
+    for wrong in (SECRETS[foreign], "A" * 22, secret[:-1], secret + "A", "", token):
+        for more in ({}, {"all": True}):
+            answer = client.revoke(grant, secret=wrong, **more)
+            same((answer.status, answer.code), (403, "wrong-secret"), more)
+    for bad in ("a", grant[:-1], grant[:-4] + "AAAA"):
+        same(client.revoke(bad).code, "malformed-grant")
     # All of another environment: not of this one.
-    same(client.revoke(token, environment=other).status, 200)
+    other = type(client)(client.url.geturl(), client.origin, client.topic, "development" if client.environment == "production" else "production", client.authority)
+    same(other.revoke(other.grant(token, key), all=True).status, 200)
     accepted(client.one(key, {"grant": grant, "data": envelope()}))
-    good = client.phone(token, grant=grant)
-    wrong = list(misread(good)) + [{name: value for name, value in good.items() if name != left} for left in ("token", "environment", "topic")]
-    wrong += [good | more for more in ({"push_key": key.text}, {"token": "0"}, {"environment": "sandbox"}, {"environment": 1}, {"topic": "a b"}, {"grant": 7})]
-    wrong += [client.phone(token) | more for more in ({"environment": "sandbox"}, {"topic": "a b"})]
+    good = {"grant": grant, "secret": secret}
+    wrong = list(misread(good)) + [{name: good[name]} for name in good]
+    wrong += [good | more for more in ({"token": token}, {"all": False}, {"all": 1}, {"all": None}, {"grant": 7}, {"secret": None})]
     for body in wrong:
         same(client.fresh().post("/v1/revoke", body).code, "malformed-request", body)
     accepted(client.one(key, {"grant": grant, "data": envelope()}))
 
 
 @rule
-def what_has_ended_is_revoked_without_a_word(world):
+def what_has_ended_can_be_ended_again(world):
     if not world.relay_key:
         return "relay key"
     client, token, key, _ = world.phone()
-    for grant in (world.sealed(token, key, issued=0, expires=1), world.sealed(token, key, relay_key=os.urandom(32))):
-        answer = client.revoke(token, grant)
-        same((answer.status, answer.json), (200, {}))
+    answer = client.revoke(world.sealed(token, key, issued=0, expires=1))
+    same((answer.status, answer.json), (200, {}))
+    answer = client.revoke(world.sealed(token, key, relay_key=os.urandom(32)))
+    same((answer.status, answer.code), (410, "grant-unknown-key"))

@@ -1,7 +1,11 @@
 """A simulated phone with the library's accounts and extension, RelayPhone, and the web in front of the stores of self-hosted servers."""
-import base64, http.server, json, os, subprocess, threading
+import base64, contextlib, ctypes, http.server, json, os, sqlite3, subprocess, sys, threading
 
-PROGRAM = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../.build/debug/RelayPhone"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(f"{HERE}/../Secrets")
+import forms
+
+PROGRAM = os.path.realpath(os.path.join(HERE, "../../../.build/debug/RelayPhone"))
 
 
 class Servers:
@@ -44,7 +48,7 @@ class Phone:
         self.command = [PROGRAM, origin, token, servers.address]
         places = {"PUSHCRYPT_KEYCHAIN": "keychain", "PUSHCRYPT_APP_GROUPS": "groups", "XDG_DATA_HOME": "app"}
         self.environment = os.environ | {name: os.path.join(folder, place) for name, place in places.items()}
-        self.state = os.path.join(folder, "app/pushcrypt/enrolment.json")
+        self.store = os.path.join(folder, "keychain/com.example.app")
         self.launch()
 
     def launch(self):
@@ -55,9 +59,20 @@ class Phone:
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
-    def relaunch(self):
-        self.end()
-        self.launch()
+    def state(self, change=None):
+        """What the phone has stored, without the secrets of its keys. `change` may change it, while no phone runs."""
+        with open(f"{self.store}/store.key", "rb") as file:
+            key = file.read()
+        with contextlib.closing(sqlite3.connect(f"{self.store}/keystore.db")) as database, database:
+            (store,), (revision, sealed) = (
+                database.execute(f"SELECT {what}").fetchone() for what in ("store_id FROM store", "revision, sealed FROM states"))
+            state, secrets = forms.device_state(sealed, key, store, revision)
+            if change:
+                change(state)
+                form = b"\1" + len(secrets).to_bytes(4, "big") + b"".join(bytes([len(secret)]) + secret for secret in secrets)
+                place = forms.associated(store, "states", revision + b"device")
+                database.execute("UPDATE states SET sealed = ?", [forms.sealed(form + json.dumps(state).encode(), place, key)])
+        return state
 
     def end(self):
         self.process.stdin.close()

@@ -1,6 +1,6 @@
 """The forms of secrets in memory and in text, derived here independently of the program under test."""
 
-import base64, ctypes, ctypes.util, hashlib, hmac, os, sqlite3
+import base64, ctypes, ctypes.util, hashlib, hmac, json, os, sqlite3
 
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 STANDARD = "pushcrypt/1"
@@ -94,9 +94,10 @@ def in_store(path: str, name: str, store_key: bytes | None = None) -> dict[str, 
     secrets = of_store(store_key, name)
     with sqlite3.connect(f"file:{path}/keystore.db?mode=ro", uri=True) as database:
         (store_id,) = database.execute("SELECT store_id FROM store").fetchone()
-        for row, generation, state, sealed in database.execute("SELECT id, generation, state, sealed FROM device_keys"):
-            scalar = opened(sealed, store_key, store_id, "device_keys", row, generation, state)
-            secrets |= of_device(scalar, f"{name}: device key {row}.{generation}")
+        for revision, sealed in database.execute("SELECT revision, sealed FROM states"):
+            _, found = device_state(sealed, store_key, store_id, revision)
+            for number, secret in enumerate(found):
+                secrets |= of_device(secret, f"{name}: device key {number}")
         for row, generation, sealed, certificate, signing in database.execute(
             "SELECT id, generation, sealed, certificate, signing_sealed FROM provider_keys"):
             if sealed is not None:
@@ -113,8 +114,23 @@ def in_store(path: str, name: str, store_key: bytes | None = None) -> dict[str, 
 
 
 def opened(sealed: bytes, store_key: bytes, store_id: bytes, table: str, row: int, generation: int, state: int) -> bytes:
-    data = store_id + bytes([len(table)]) + table.encode() + row.to_bytes(8, "big") + generation.to_bytes(8, "big")
-    data += bytes([state])
+    place = row.to_bytes(8, "big") + generation.to_bytes(8, "big") + bytes([state])
+    return opened_at(place, sealed, store_key, store_id, table)
+
+
+def device_state(sealed: bytes, store_key: bytes, store_id: bytes, revision: bytes) -> tuple[dict, list[bytes]]:
+    """The sealed state of a store's device keys: its JSON, and the secrets before it, in the order in which the JSON names them."""
+    form = opened_at(revision + b"device", sealed, store_key, store_id, "states")
+    place, secrets = 5, []
+    for _ in range(int.from_bytes(form[1:5], "big")):
+        end = place + 1 + form[place]
+        secrets.append(form[place + 1 : end])
+        place = end
+    return json.loads(form[place:]), secrets
+
+
+def opened_at(place: bytes, sealed: bytes, store_key: bytes, store_id: bytes, table: str) -> bytes:
+    data = associated(store_id, table, place)
     nonce, ciphertext = sealed[:24], sealed[24:]
     plain = ctypes.create_string_buffer(len(ciphertext) - 16)
     code = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
@@ -122,6 +138,17 @@ def opened(sealed: bytes, store_key: bytes, store_id: bytes, table: str, row: in
         store_subkey(store_key, 1))
     assert code == 0, f"a row of {table} does not open"
     return plain.raw
+
+
+def sealed(plain: bytes, data: bytes, store_key: bytes) -> bytes:
+    nonce, ciphertext = os.urandom(24), ctypes.create_string_buffer(len(plain) + 16)
+    sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(
+        ciphertext, None, plain, ctypes.c_ulonglong(len(plain)), data, ctypes.c_ulonglong(len(data)), None, nonce, store_subkey(store_key, 1))
+    return nonce + ciphertext.raw
+
+
+def associated(store_id: bytes, table: str, place: bytes) -> bytes:
+    return store_id + bytes([len(table)]) + table.encode() + place
 
 
 # MARK: Forms

@@ -1,5 +1,4 @@
 import Glibc
-import ModelKeychain
 import Pushcrypt
 import Testing
 
@@ -39,21 +38,19 @@ struct ModelMessage: Hashable {
     var kind = Kind.plain
 }
 
-/// What a phone keeps, as rows of its real stores.
+/// The memory of a phone: its state, and the rows of its extension's database.
 struct PhoneState: Hashable {
-    fileprivate var learned: [LearnedTrustRowValue] = []
-    fileprivate var pins: [ProviderPublicKey] = []
+    fileprivate var device = DeviceState()
     fileprivate var tables: [[[SQLiteValue]]] = []
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(device.form.json)
+        hasher.combine(tables)
+    }
 }
 
-private struct LearnedTrustRowValue: Hashable {
-    let provider: ProviderPublicKey
-    let trust: LearnedTrust
-}
-
-/// A phone with the stores of an app: the keys in a Keychain, and the extension's database. It is put into a state,
-/// does one thing, and is read: so one phone serves all worlds, and whatever it did before in the same state it need
-/// not do again.
+/// A phone with the state of an app and the extension's database. It is put into a state, does one thing, and is read: so one
+/// phone serves all worlds, and whatever it did before in the same state it need not do again.
 final class ModelPhone {
     /// How far the extension comes before the system ends it.
     enum End: Hashable {
@@ -78,10 +75,9 @@ final class ModelPhone {
     private struct Launch: Hashable {
         let state: Int
         let reply: Int?
-        let isEnded: Bool
     }
 
-    private static let tables = ["learned", "opened", "providers", "seen"]
+    private static let tables = ["providers", "seen"]
     static let account = "default"
 
     let providers: [TestProvider]
@@ -92,10 +88,10 @@ final class ModelPhone {
     /// The state in which a phone begins.
     private(set) var first = 0
 
-    private let device = DeviceKey()
+    private let key = DeviceKey()
     private let database: ExtensionDatabase
-    private let path: String
-    private var keychain = ModelKeychain()
+    private let topic: Topic
+    private var device = DeviceState()
     private var loaded = -1
     private var sealed: [ModelMessage: Bytes] = [:]
     private var deliveries: [Push: Delivery] = [:]
@@ -104,27 +100,12 @@ final class ModelPhone {
 
     /// A phone that trusts the first provider.
     init() throws {
-        let scratch = try Scratch()
-        path = scratch.path
         providers = [try TestProvider(), try TestProvider(ProviderKey())]
-        database = try ExtensionDatabase.create(in: path, floor: Timestamp(milliseconds: 0))
-        var contents = KeychainContents()
-        contents.keys = [keyRow]
-        try #require(try item.write(contents, replacing: nil))
-        try store.pinProvider(providers[0].publicKey, for: Self.account, topic: .app, at: start)
+        topic = providers[0].topic
+        database = try ExtensionDatabase.create(in: Scratch().path, floor: Timestamp(milliseconds: 0))
+        try device.add(key, to: Self.account, topic: topic, at: start)
+        try device.pin(ProviderPin(providers[0].publicKey), for: Self.account)
         first = try save()
-    }
-
-    private var item: KeychainItem {
-        KeychainItem(items: keychain.process("g"), service: "pushcrypt", accessGroup: "g")
-    }
-    private var store: KeychainKeyStore { KeychainKeyStore(items: keychain.process("g"), accessGroup: "g") }
-    private var keys: ExtensionKeys { ExtensionKeys(keys: store, database: database) }
-
-    private var keyRow: KeychainContents.KeyRow {
-        KeychainContents.KeyRow(
-            name: Self.account, topic: providers[0].topic, publicKey: device.publicKey, secret: .usable(device),
-            generation: 1, state: .active, createdAt: start)
     }
 
     // MARK: Events
@@ -142,8 +123,7 @@ final class ModelPhone {
     }
 
     private func receive(_ push: Push) throws -> Delivery {
-        let trust = try keys.trust(for: .app, account: Self.account)
-        let opener = try Opener(topic: .app, deviceKeys: [device], trust: trust)
+        let opener = Opener(topic: topic, deviceKeys: [key], trust: device.trust(for: topic, account: Self.account))
         guard let opened = try? opener.open(seal(push.message), at: push.now) else {
             return Delivery(state: push.state)
         }
@@ -161,34 +141,20 @@ final class ModelPhone {
             }
             delivery.rings = database.replay.handOver(message, after: taking.verdict, at: push.now).rings
         }
-        if push.end == .never {
-            try keys.settle(
-                openedWith: opened.openedWith, provider: opened.provider, certificate: opened.certificate, topic: .app,
-                at: push.now)
-        }
+        if push.end == .never { device.settle(opened, topic: topic, at: push.now) }
         return Delivery(state: try save(), isOpened: true, rings: delivery.rings)
     }
 
-    /// The app is opened: it merges what the extension has learned, and reports its certificate; the reply brings
-    /// another one, or is lost. The app may be ended after it has written its store and before it has emptied the
-    /// extension's.
-    func launch(
-        _ state: Int, reply: Int?, isEnded: Bool = false
-    ) throws -> (state: Int, reported: Int?) {
-        let launch = Launch(state: state, reply: reply, isEnded: isEnded)
+    /// The app is opened and reports its certificate; the reply brings another one, or is lost.
+    func launch(_ state: Int, reply: Int?) throws -> (state: Int, reported: Int?) {
+        let launch = Launch(state: state, reply: reply)
         if let known = launches[launch] { return known }
         try load(state)
-        if isEnded {
-            let writer = try SQLiteConnection(path: path + "/extension.db", busyTimeout: 0)
-            try writer.execute("BEGIN IMMEDIATE")
-            _ = try? ExtensionDatabase(in: path, busyTimeout: 0).merge(into: store, at: start)
-            try writer.execute("ROLLBACK")
-            return (try save(), nil)
-        }
-        _ = try database.merge(into: store, at: start)
-        let reported = try store.trust(for: .app, account: Self.account).pins.first?.learned.certificate
+        device.endContradiction(of: Self.account, topic)
+        let trust = device.trust(for: topic, account: Self.account)
+        let reported = trust.pins.first?.learned.certificate
         if let reply {
-            _ = try? store.acceptCertificate(certificates[reply], for: Self.account, topic: .app, at: start)
+            for pin in trust.pinned { _ = try? device.learn(certificates[reply], of: pin, topic: topic) }
         }
         let result = (state: try save(), reported: reported.map(certificates.number))
         launches[launch] = result
@@ -198,18 +164,18 @@ final class ModelPhone {
     /// A release of the app has these keys built in.
     func pin(_ numbers: [Int], _ state: Int) throws -> Int {
         try load(state)
-        try store.setPins(
-            numbers.map { ProviderPin(providers[$0].publicKey) }, for: Self.account, topic: .app, at: start)
+        try device.setPins(numbers.map { ProviderPin(providers[$0].publicKey) }, for: Self.account, topic: topic)
         return try save()
     }
 
     /// The account is removed and comes back.
     func addAgain(_ state: Int) throws -> Int {
         try load(state)
-        let pins = try store.pinnedProviders()
-        for pin in pins { try store.unpinProvider(pin.key, for: Self.account) }
-        #expect(try store.trust(for: .app, account: Self.account).pinned.isEmpty)
-        for pin in pins { try store.pinProvider(pin.key, for: Self.account, topic: .app, at: start) }
+        let pins = device.trust(for: topic, account: Self.account).pinned
+        device.removeAccount(Self.account)
+        #expect(device.trust(for: topic, account: Self.account).pinned.isEmpty)
+        try device.add(key, to: Self.account, topic: topic, at: start)
+        for pin in pins { try device.pin(ProviderPin(pin), for: Self.account) }
         return try save()
     }
 
@@ -218,19 +184,18 @@ final class ModelPhone {
         try load(state)
         let certificate = try stranger.certificate(4_000_000_000, floor: 4_000_000_000)
         let pin = ProviderPin(stranger.publicKey, certificate: certificate)
-        let refused = code { try store.pinFirstProvider(pin, for: Self.account, topic: .app, at: start) }
-        #expect(refused == .providerAlreadyPinned)
-        #expect(
-            code { try store.acceptCertificate(certificate, for: Self.account, topic: .app, at: start) }
-                == .wrongCertificate)
+        #expect(code { try device.pinFirst(pin, for: Self.account, topic: topic) } == .providerAlreadyPinned)
+        for pin in device.trust(for: topic, account: Self.account).pinned {
+            #expect(code { try device.learn(certificate, of: pin, topic: topic) } == .badCertificateSignature)
+        }
         return try save()
     }
 
-    /// What the extension knows of each pin.
+    /// The phone's knowledge of each pin.
     func trust(_ state: Int) throws -> [LearnedTrust] {
         if let trust = known[state] { return trust }
         try load(state)
-        let trust = try keys.trust(for: .app, account: Self.account).pins.map(\.learned)
+        let trust = device.trust(for: topic, account: Self.account).pins.map(\.learned)
         known[state] = trust
         return trust
     }
@@ -239,7 +204,7 @@ final class ModelPhone {
         if let known = sealed[message] { return known }
         let bytes = try providers[message.provider].seal(
             message.certificate.map { certificates[$0] },
-            signing: message.certificate.flatMap { signingKeys[$0] } ?? 0, to: device.publicKey, at: message.sentAt,
+            signing: message.certificate.flatMap { signingKeys[$0] } ?? 0, to: key.publicKey, at: message.sentAt,
             name: message.kind == .named ? "N" : nil, withdrawing: message.kind == .withdrawal ? ["N"] : [])
         sealed[message] = bytes
         return bytes
@@ -248,37 +213,19 @@ final class ModelPhone {
     // MARK: States
 
     private func save() throws -> Int {
-        let contents = try item.read(KeychainContents.self)?.contents
-        let learned = try item.read(LearnedContents.self)?.contents.rows ?? []
         let tables = try database.read { (connection) throws(KeyStoreError) in
             var tables: [[[SQLiteValue]]] = []
             for table in Self.tables { tables.append(try connection.rows("SELECT * FROM \(table)")) }
             return tables
         }
-        let state = PhoneState(
-            learned: learned.map { LearnedTrustRowValue(provider: $0.provider, trust: $0.trust) },
-            pins: contents?.pins.map(\.key) ?? [], tables: tables ?? [])
-        loaded = states.number(state)
+        loaded = states.number(PhoneState(device: device, tables: tables ?? []))
         return loaded
     }
 
     private func load(_ number: Int) throws {
         guard number != loaded else { return }
         let state = states[number]
-        keychain = ModelKeychain()
-        var contents = KeychainContents()
-        contents.keys = [keyRow]
-        contents.pins = state.pins.enumerated().map { number, key in
-            PinRow(
-                id: Int64(number + 1), account: Self.account, topic: providers[0].topic, key: key, origin: .app,
-                createdAt: start)
-        }
-        var learned = LearnedContents()
-        learned.rows = state.learned.enumerated().map { number, row in
-            LearnedTrustRow(
-                id: Int64(number + 1), provider: row.provider, topic: providers[0].topic, trust: row.trust)
-        }
-        try #require(try item.write(contents, replacing: nil) && item.write(learned, replacing: nil))
+        device = state.device
         if loaded < 0 || states[loaded].tables != state.tables { try write(state.tables) }
         loaded = number
     }

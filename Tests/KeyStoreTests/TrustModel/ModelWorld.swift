@@ -28,7 +28,7 @@ struct ModelWorld: Hashable {
         let day: Int
     }
 
-    /// What can be restored of the phone.
+    /// The parts of the phone that can be restored.
     struct Image: Hashable {
         let phone: Int
         let rang: Int
@@ -307,16 +307,6 @@ final class TrustModel {
         next.hasToken = true
         if arrives { next.talked = world.count }
         next.floor = max(world.floor, try phone.trust(state).first?.certificate?.floor ?? 0)
-        return next
-    }
-
-    /// The app is ended between two writes of its merge.
-    func launchEnded(_ world: World) throws -> World? {
-        var next = world
-        next.phone = try phone.launch(world.phone, reply: nil, isEnded: true).state
-        try demand(
-            try phone.trust(next.phone) == phone.trust(world.phone),
-            "P4 a merge that was ended has changed what is known")
         return next
     }
 

@@ -1,3 +1,4 @@
+import ModelKeychain
 import Pushcrypt
 import PushcryptKeyStore
 import Testing
@@ -5,245 +6,207 @@ import Testing
 @testable import PushcryptReceiver
 
 /// The events in the life of an installation, during which its pushes always open.
-@Suite(.serialized) struct EnrolmentFlowTests {
-    // MARK: First run, reinstall, restore
+@Suite struct EnrolmentFlowTests {
+    private var provider: Provider
+    private let phone = Installation()
 
-    @Test(arguments: StoreKind.allCases) func firstRun(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results == [EnrolmentResult(key: .acknowledged, provider: .pinned)])
-        let device = try #require(provider.devices.first)
-        #expect(device.generation == 1)
-        #expect(device.topic == .app)
-        #expect(try phone.keys().map(\.topic) == [.app])
-        #expect(try phone.receive(provider.push(to: device.id, at: .start)) == "opened")
+    init() throws { provider = try Provider() }
+
+    /// Two launches, after which the provider knows everything.
+    private func enrol(at now: Timestamp = .start) throws {
+        #expect(try phone.launch(with: provider, at: now) == "register(first)")
         // The record that was sent could not name the pin, which came with the reply.
-        #expect(try phone.launch(with: provider) == "register-again(provider-changed)")
-        #expect(try phone.launch(with: provider) == "nothing")
-        #expect(try provider.devices.map(\.pinnedProvider) == [provider.key.publicKey])
+        #expect(try phone.launch(with: provider, at: now) == "register(provider-changed)")
+        #expect(try phone.launch(with: provider, at: now) == "nothing")
     }
 
-    /// The Keychain survives the app's removal, and the file in its container does not.
-    @Test(arguments: StoreKind.allCases) func reinstall(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
+    @Test func firstRun() throws {
+        try enrol()
+        #expect(phone.results.map(\.key) == [.acknowledged, .acknowledged])
+        let device = try #require(provider.devices.first)
+        #expect(try provider.devices.count == 1 && device.id == phone.device)
+        #expect(device.generation == 1 && device.topic == .app)
+        #expect(try device.pinnedProvider == provider.key.publicKey && phone.pins == [provider.key.publicKey])
+        #expect(try phone.hears(provider) && phone.state.account("default")?.topic == .app)
+    }
+
+    // MARK: Reinstall, restore
+
+    /// The Keychain survives the app's removal, and what is in its container does not: every account of the earlier installation
+    /// ends, and what was learned of providers stays.
+    @Test func reinstall() throws {
+        let certificate = try provider.rotate(stolen: true, at: .start)
+        try enrol()
+        phone.account = "second"
         try phone.launch(with: provider)
-        let old = (device: try phone.device(), keys: try phone.keys())
-        phone.file = nil
-        #expect(try phone.launch(with: provider) == "purge-leftovers, register")
-        #expect(try phone.device() != old.device)
-        #expect(try phone.keys().count == 1)
-        #expect(try phone.keys() != old.keys)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        #expect(try phone.receive(provider.push(to: old.device, at: .start)) == "unknown-recipient-key")
-    }
+        try phone.store.edit { try $0.add(to: "imported", at: .start) }
+        let (before, old) = (try phone.state, try provider.devices.map(\.id))
 
-    /// A pin alone is a leftover too: whom an earlier installation trusted is not trusted now.
-    @Test(arguments: StoreKind.allCases) func whatAnEarlierInstallationBelievedIsForgotten(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        try phone.store.pinProvider(ProviderKey().publicKey, at: .start)
-        #expect(try phone.launch(with: provider) == "purge-leftovers, register")
-        #expect(try phone.pins == [provider.key.publicKey])
-    }
+        phone.mark = "second"
+        phone.account = "default"
+        #expect(try phone.next().reasons == [.first])
+        let state = try phone.state
+        #expect(state.accounts.map(\.name) == ["default"] && state.installation == "second")
+        #expect(try Set(phone.ends) == Set(old) && old.count == 2 && !old.contains(phone.device))
+        #expect(Set(state.accounts[0].keys.map(\.keyID)).isDisjoint(with: before.accounts.flatMap(\.keys).map(\.keyID)))
+        #expect(try state.pinsAreEmpty && phone.request().record.pinnedProvider == nil)
+        let known = state.trust(in: try provider.key.publicKey, for: .app).pins[0].learned
+        #expect(known.certificate == certificate && known.floor == certificate.floor && known.floor > 0)
 
-    /// The state file is in the backup, the keys are not; the phone that the backup was made of lives on.
-    @Test(arguments: StoreKind.allCases) func restoreToANewPhone(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let old = try Installation(kind)
-        try old.launch(with: provider)
-        let new = try Installation(kind)
-        new.file = old.file
-        // The old one goes on to a later generation than the backup knows of.
-        let later = Timestamp.start.plus(days: 31)
-        #expect(try old.launch(with: provider, at: later).contains("key-is-old"))
-
-        #expect(try new.launch(with: provider, at: later) == "register-again(keys-lost)")
-        #expect(new.results.map(\.key) == [.acknowledged])
-        #expect(try provider.devices.map(\.generation).sorted() == [1, 2])
-        for phone in [old, new] {
-            #expect(try phone.receive(provider.push(to: phone.device(), at: later), at: later) == "opened")
-        }
-        #expect(try old.receive(provider.push(to: new.device(), at: later), at: later) == "unknown-recipient-key")
-        #expect(try new.launch(with: provider, at: later) == "register-again(provider-changed)")
-    }
-
-    /// State and keys are back as they were, and the provider has gone on: an operator's record has a later key.
-    @Test(arguments: StoreKind.allCases) func restoreToTheSamePhone(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
         try phone.launch(with: provider)
-        let old = try phone.device()
-        let newer = DeviceRegistration(publicKey: DeviceKey().publicKey, topic: .app, generation: 2, createdAt: .start)
-        try provider.store.addDevice(newer, id: old, at: .start)
-
-        phone.circumstances.pushToken = [1]
-        #expect(try phone.launch(with: provider) == "register-again(provider-changed, token-changed)")
-        #expect(phone.results.last?.key == .acknowledged)
-        #expect(try phone.device() == old && provider.devices.map(\.generation) == [1])
-        #expect(try phone.receive(provider.push(to: old, at: .start)) == "opened")
-        #expect(try phone.keys().count == 1)
-        #expect(try phone.launch(with: provider) == "nothing")
-    }
-
-    // MARK: Versions
-
-    /// The earlier version destroys nothing, and the later one goes on where it was.
-    @Test(arguments: StoreKind.allCases) func appDowngrade(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        let (file, writes) = (phone.file, phone.store.writes)
-
-        phone.file = Bytes(#"{"version":2,"everything":"is different"}"#.utf8)
-        guard case .blocked(let obstacle) = phone.reconcile(at: .start) else { throw Unexpected() }
-        #expect(obstacle.code == "newer-enrolment")
-        phone.file = file
-        phone.store.fail(with: KeyStoreError(.newerVersion, "a newer version has written this"))
-        guard case .blocked(let obstacle) = phone.reconcile(at: .start) else { throw Unexpected() }
-        #expect(obstacle.code == "newer-version")
-        phone.store.fail(with: nil)
+        #expect(try provider.devices.map(\.id) == [phone.device] && phone.ends == [] && phone.hears(provider))
+        // The same mark again changes nothing.
+        let writes = phone.store.writes
+        try phone.store.edit { $0.begin(installation: "second", .app) }
         #expect(phone.store.writes == writes)
-
-        try phone.launch(with: provider)
-        for version in ["0.9", "1.0"] {
-            phone.circumstances.appVersion = AppVersion(version)
-            #expect(try phone.launch(with: provider) == "register-again(app-version-changed)")
-            #expect(try phone.launch(with: provider) == "nothing")
-        }
-        #expect(try phone.keys().count == 1)
     }
 
-    // MARK: Changes by the user and by Apple
-
-    @Test(arguments: StoreKind.allCases) func notificationPermissionOffAndOn(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        try phone.launch(with: provider)
-        phone.circumstances.alertsAreShown = false
-        #expect(try phone.launch(with: provider) == "register-again(alerts-changed), notice(alerts-off)")
-        #expect(try phone.launch(with: provider) == "notice(alerts-off)")
-        // Apple gives another token afterwards, at some time.
-        phone.circumstances.alertsAreShown = true
-        phone.circumstances.pushToken = [1, 2, 3]
-        #expect(try phone.launch(with: provider) == "register-again(token-changed, alerts-changed)")
-        #expect(try phone.launch(with: provider) == "nothing")
-        #expect(try phone.keys().count == 1)
+    /// Keys of the app from before it had accounts, or that an import has made: this installation takes them over.
+    @Test func keysWithoutARegistrationStay() throws {
+        try phone.store.edit { state in
+            state.begin(installation: "first", .app)
+            try state.add(at: .start)
+        }
+        let keys = try phone.keys
+        try enrol()
+        #expect(try phone.keys == keys && phone.hears(provider))
+        // Without a registration there is nobody to tell.
+        phone.account = "imported"
+        try phone.store.edit { try $0.add(to: "imported", at: .start) }
+        try phone.logOut()
+        #expect(try phone.keys == [] && phone.ends == [])
     }
 
-    @Test(arguments: StoreKind.allCases) func apnsTokenChanged(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        phone.circumstances.pushToken = nil
-        try phone.launch(with: provider)
-        try phone.launch(with: provider)
-        #expect(try phone.launch(with: provider) == "nothing")
-        for token: Bytes in [[0xA7], [0xA7, 0x00]] {
-            phone.circumstances.pushToken = token
-            #expect(try phone.launch(with: provider) == "register-again(token-changed)")
-            #expect(try phone.launch(with: provider) == "nothing")
-        }
+    /// The Keychain of another phone has no items of this one, which lives on.
+    @Test func restoreToANewPhone() throws {
+        let keychain = ModelKeychain()
+        let (old, new) = (Installation(keychain.store), Installation(keychain.restored().store))
+        try old.launch(with: provider)
+        #expect(try new.launch(with: provider) == "register(first)")
+        #expect(try provider.devices.count == 2 && old.device != new.device && new.ends == [])
+        for phone in [old, new] { #expect(try phone.hears(provider)) }
+        #expect(try old.receive(provider.push(to: new.device, at: .start)) == "unknown-recipient-key")
+    }
+
+    /// The state is back as it was, and an operator's record has a later key: the phone says which key it has.
+    @Test func restoreToTheSamePhone() throws {
+        try enrol()
+        let newer = DeviceRegistration(publicKey: DeviceKey().publicKey, topic: .app, generation: 2, createdAt: .start)
+        let device = try phone.device
+        try provider.store.addDevice(newer, id: device, at: .start)
+        phone.facts.pushToken = [1]
+        #expect(try phone.launch(with: provider) == "register(token-changed)")
+        #expect(try phone.device == device && provider.devices.map(\.generation) == [1] && phone.hears(provider))
+    }
+
+    // MARK: Changes
+
+    private static let changes: [(change: @Sendable (inout EnrolmentFacts) -> Void, String)] = [
+        ({ $0.appVersion = AppVersion("0.9") }, "register(app-version-changed)"),
+        ({ $0.appVersion = nil }, "register(app-version-changed)"),
+        ({ $0.pushToken = [0xA7, 0x00] }, "register(token-changed)"),
         // Not known yet at this launch is not another one.
-        phone.circumstances.pushToken = nil
-        #expect(try phone.launch(with: provider) == "nothing")
+        ({ $0.pushToken = nil }, "nothing"),
+        ({ $0.environment = .development }, "register(token-changed)"),
+        ({ $0.grant = "Z3JhbnQ" }, "register(grant-changed)"),
+        ({ $0.alertsAreShown = false }, "register(alerts-changed), notice(alerts-off)"),
+        (
+            { ($0.alertsAreShown, $0.pushToken) = (false, [1, 2]) },
+            "register(token-changed, alerts-changed), notice(alerts-off)"
+        ),
+    ]
+
+    @Test(arguments: changes.indices) func whatChangesIsReportedOnce(_ number: Int) throws {
+        let (change, expected) = Self.changes[number]
+        try enrol()
+        let facts = phone.facts
+        change(&phone.facts)
+        #expect(try phone.launch(with: provider) == expected)
+        let later = try phone.launch(with: provider)
+        #expect(later == (phone.facts.alertsAreShown ? "nothing" : "notice(alerts-off)"))
+        phone.facts = facts
+        #expect(try phone.launch(with: provider).hasPrefix("register") == (expected != "nothing"))
+        #expect(try phone.keys.count == 1)
     }
 
     // MARK: Keys
 
-    @Test(arguments: StoreKind.allCases) func deviceKeyOlderThanThePolicy(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        phone.policy.repeatAfter = .days(365)
-        try phone.launch(with: provider)
-        try phone.launch(with: provider)
-        let inFlight = try provider.push(to: phone.device(), at: .start)
+    @Test func aKeyIsReplacedWhenItIsOld() throws {
+        phone.terms.repeatAfter = .days(365)
+        try enrol()
+        let inFlight = try provider.push(to: phone.device, at: .start)
         #expect(try phone.launch(with: provider, at: .start.plus(days: 30)) == "nothing")
         let later = Timestamp.start.plus(days: 30, milliseconds: 1)
-        #expect(try phone.launch(with: provider, at: later) == "register-again(key-is-old)")
-        #expect(try phone.keys().map(\.state) == [.retiring, .active])
-        #expect(try provider.devices.map(\.generation) == [2])
-        #expect(try phone.receive(inFlight, at: .start.plus(days: 30)) == "opened")
-        #expect(try phone.receive(provider.push(to: phone.device(), at: later), at: later) == "opened")
+        #expect(try phone.launch(with: provider, at: later).hasPrefix("register(key-is-old"))
+        #expect(try phone.keys.map(\.state) == [.retiring, .active] && provider.devices.map(\.generation) == [2])
+        #expect(try phone.receive(inFlight, at: .start.plus(days: 30)) == "opened" && phone.hears(provider, at: later))
         #expect(try phone.launch(with: provider, at: later) == "nothing")
 
-        let afterGrace = later.plus(days: 31)
-        phone.policy.keyAge = nil
-        #expect(try phone.launch(with: provider, at: afterGrace) == "nothing")
-        #expect(try phone.launch(with: provider, at: afterGrace.plus(milliseconds: 1)) == "purge-retired")
-        #expect(try phone.keys().map(\.generation) == [2])
+        // It opens for 31 days, and goes a day later.
+        phone.terms.keyAge = nil
+        let end = later.plus(days: 32)
+        for (now, count) in [(end, 2), (end.plus(milliseconds: 1), 1)] {
+            #expect(try phone.launch(with: provider, at: now) == "nothing")
+            #expect(try phone.keys.count == count)
+        }
     }
 
     /// The provider seals to a key that the phone has not heard acknowledged; it is pending, and opens.
-    @Test(arguments: StoreKind.allCases) func pendingKeyWhoseReplyWasLost(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        phone.policy.repeatAfter = .days(365)
-        try phone.launch(with: provider)
-        try phone.launch(with: provider)
-        let later = Timestamp.start.plus(days: 31)
-        #expect(try phone.launch(with: provider, .replyLost, at: later) == "register-again(key-is-old)")
-        #expect(try phone.keys().map(\.state) == [.active, .pending])
-        let push = try provider.push(to: phone.device(), at: later)
-
-        #expect(try phone.launch(with: provider, .recordLost, at: later) == "register-again(key-not-acknowledged)")
-        #expect(try phone.keys().map(\.state) == [.active, .pending])
-        #expect(try phone.launch(with: provider, at: later) == "register-again(key-not-acknowledged)")
-        #expect(try phone.keys().map(\.state) == [.retiring, .active])
-        #expect(try phone.receive(push, at: later) == "opened")
-        #expect(try phone.launch(with: provider, at: later) == "nothing")
-    }
-
-    /// The first message that opens with it makes a pending key active; the provider is asked all the same.
-    @Test(arguments: StoreKind.allCases) func pendingKeyThatAMessageHasConfirmed(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
+    @Test(arguments: [false, true]) func aPendingKeyWhoseReplyWasLostOpens(_ isConfirmedByAMessage: Bool) throws {
+        try enrol()
         let later = Timestamp.start.plus(days: 31)
         try phone.launch(with: provider, .replyLost, at: later)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: later), at: later) == "opened")
-        #expect(try phone.keys().map(\.state) == [.retiring, .active])
-        #expect(try phone.launch(with: provider, at: later).hasPrefix("register-again(key-not-acknowledged"))
-        #expect(try phone.launch(with: provider, at: later) == "nothing")
-    }
-
-    @Test(arguments: StoreKind.allCases) func anAcknowledgementThatTheStoreDidNotTakeIsConfirmedLater(
-        _ kind: StoreKind
-    ) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        phone.policy.repeatAfter = .days(365)
-        try phone.launch(with: provider)
-        try phone.launch(with: provider)
-        let later = Timestamp.start.plus(days: 31)
-        try phone.launch(with: provider, .storeFailsAtReply, at: later)
-        let pending = try #require(try phone.keys().last)
-        #expect(pending.state == .pending)
-        #expect(try phone.launch(with: provider, at: later) == "confirm(\(pending.keyID))")
-        #expect(try phone.keys().map(\.state) == [.retiring, .active])
-        #expect(try phone.launch(with: provider, at: later) == "nothing")
+        let keys = try phone.keys
+        #expect(keys.map(\.state) == [.active, .pending])
+        if isConfirmedByAMessage {
+            #expect(try phone.hears(provider, at: later))
+            #expect(try phone.keys.map(\.state) == [.retiring, .active])
+        }
+        #expect(try phone.launch(with: provider, .recordLost, at: later).contains("key-not-acknowledged"))
+        #expect(try phone.launch(with: provider, at: later).contains("key-not-acknowledged"))
+        #expect(try phone.keys.map(\.state) == [.retiring, .active] && phone.keys.map(\.keyID) == keys.map(\.keyID))
+        #expect(try phone.hears(provider, at: later) && phone.launch(with: provider, at: later) == "nothing")
     }
 
     // MARK: Time
 
-    @Test(arguments: StoreKind.allCases) func aProviderMayHaveLostWhatItKnew(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        try phone.launch(with: provider)
-        #expect(try phone.launch(with: provider, at: .start.plus(days: 1).subtracting(milliseconds: 1)) == "nothing")
-        _ = try provider.store.removeDevice(id: phone.device(), at: .start)
-        // A record that was under way when the operator removed the device does not bring it back; one of the day after does.
+    @Test func aProviderMayHaveLostWhatItKnew() throws {
+        try enrol()
         let later = Timestamp.start.plus(days: 1)
-        #expect(try phone.exchange(with: provider, at: later) == .refused(.staleRecord))
-        #expect(try phone.launch(with: provider, at: later) == "register-again(time-passed)")
-        #expect(try phone.receive(provider.push(to: phone.device(), at: later), at: later) == "opened")
-        // A clock that was set back.
-        #expect(try phone.launch(with: provider, at: .start) == "register-again(time-passed)")
+        #expect(try phone.launch(with: provider, at: later.subtracting(milliseconds: 1)) == "nothing")
+        _ = try provider.store.removeDevice(id: phone.device, at: .start)
+        // A record that was under way when the operator removed the device does not bring it back; one of the day after does.
+        #expect(try phone.launch(with: provider, at: later) == "register(time-passed)")
+        #expect(phone.results.last?.key == .refused(.staleRecord))
+        #expect(try phone.launch(with: provider, at: later) == "register(time-passed)")
+        #expect(try phone.hears(provider, at: later) && phone.launch(with: provider, at: later) == "nothing")
+        // A clock that was set back does not tell how long ago it was.
+        #expect(try phone.launch(with: provider, at: .start) == "register(time-passed)")
         #expect(try phone.launch(with: provider, at: .start) == "nothing")
+    }
+
+    static let clocks: [Timestamp] = [
+        Timestamp(milliseconds: 0), .start.plus(days: 3650), Timestamp(milliseconds: 4_102_444_800_001),
+        Timestamp(milliseconds: 9_007_199_254_740_991),
+    ]
+
+    /// A clock that was wrong for a while, in 1970 or after 2100, stops nothing: neither then nor afterwards.
+    @Test(arguments: clocks, [false, true]) func aWrongClockStopsNothing(_ wrong: Timestamp, isFirst: Bool) throws {
+        if !isFirst { try enrol() }
+        for _ in 0..<4 { try phone.launch(with: provider, at: wrong) }
+        #expect(try phone.launch(with: provider, at: wrong) == "nothing" && phone.hears(provider, at: wrong))
+        for day in [1, 2, 40, 80] as [UInt64] {
+            let now = Timestamp.start.plus(days: day)
+            for _ in 0..<3 { try phone.launch(with: provider, at: now) }
+            #expect(try phone.launch(with: provider, at: now) == "nothing" && phone.hears(provider, at: now))
+            // However old the clock has made it.
+            let key = try #require(try phone.keys.last)
+            #expect(key.createdAt <= now && now < key.createdAt.plus(days: 41))
+        }
+        #expect(try provider.devices.count == 1)
     }
 }
 
-/// A test's own failure.
-struct Unexpected: Error {}
+extension DeviceState {
+    fileprivate var pinsAreEmpty: Bool { accounts.allSatisfy(\.pins.isEmpty) }
+}

@@ -4,217 +4,259 @@ import Testing
 
 @testable import PushcryptReceiver
 
-/// Whom an installation believes first, and that no reply changes it afterwards.
+/// Whom an account believes first, and that no reply changes it afterwards. [D-42] [D-43]
 @Suite struct EnrolmentTrustTests {
+    private let provider: Provider
+    private let key: ProviderKey
+    private let phone = Installation()
+
+    init() throws {
+        provider = try Provider()
+        key = try provider.key
+    }
+
+    private func build(in pins: ProviderPin...) { phone.terms = EnrolmentTerms(topic: .app, trust: .builtIn(pins)) }
+
+    private func certificate(_ epoch: UInt32, floor: UInt32 = 0, by other: ProviderKey? = nil, for topic: Topic = .app)
+        throws -> Certificate
+    {
+        try (other ?? key).certified(epoch: epoch, floor: floor, topic: topic).certificate
+    }
+
+    /// Registers, and gets a reply with this certificate, of a provider of this key.
+    @discardableResult
+    private func hear(_ certificate: Certificate?, of provider: ProviderKey? = nil) throws -> EnrolmentResult {
+        let request = try phone.request()
+        let reply = RegistrationReply(
+            .acknowledged(request.record.publicKey), provider: (provider ?? key).publicKey, certificate: certificate)
+        return try phone.take(RegistrationReply(json: reply.json), to: request)
+    }
+
+    private var badSignature: Result<ProviderTrust.Change, TrustError> { .failure(TrustError(.badSignature, "")) }
+
     // MARK: The first reply
 
-    /// Whatever is written between the request and its end, there is never a pin without its certificate.
-    @Test(arguments: StoreKind.allCases) func theFirstReplyBringsPinAndCertificateInOneStep(_ kind: StoreKind) throws {
-        let provider = try Provider()
+    /// Pin and certificate are stored in one step, or not at all.
+    @Test func theFirstReplyBringsPinAndCertificateInOneStep() throws {
         let certificate = try provider.rotate(at: .start)
-        let phone = try Installation(kind)
-        var steps: [Bool] = []
-        phone.store.observeWrites { store in
-            let pins = try? store.trust(for: .app, account: "default").pins
-            steps.append(pins?.first?.learned.certificate == certificate)
-            #expect(pins?.allSatisfy { $0.learned.certificate != nil } != false)
-        }
-        try phone.launch(with: provider)
-        #expect(steps.contains(true) && steps.first == false)
-        #expect(
-            phone.results == [
-                EnrolmentResult(key: .acknowledged, provider: .pinned, certificate: .success(.raised))
-            ])
-        #expect(try phone.certificate == certificate)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        let request = try phone.request()
+        let (answer, before) = (try provider.answer(request.signed.body), try phone.state)
+        phone.store.fail(with: KeyStoreError(.diskFull, ""), writesOnly: true)
+        #expect(throws: KeyStoreError(.diskFull, "")) { try phone.take(answer, to: request) }
+        #expect(try phone.state == before && phone.pins == [])
+        phone.store.fail(with: nil)
+        let writes = phone.store.writes
+        #expect(try phone.take(answer, to: request)?.certificate == .success(.raised))
+        #expect(try phone.store.writes == writes + 1 && phone.pins == [key.publicKey])
+        #expect(try phone.certificate == certificate && phone.hears(provider))
+        #expect(try phone.state.account("default")?.pins.map(\.origin) == [.reply])
     }
 
-    @Test(arguments: StoreKind.allCases) func aReplyThatTheStoreDoesNotTakePinsNothing(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let certificate = try provider.rotate(at: .start)
-        let phone = try Installation(kind)
-        try phone.launch(with: provider, .storeFailsAtReply)
-        #expect(try phone.pins == [])
+    @Test func aLaterReplyDoesNotReplaceThePin() throws {
         try phone.launch(with: provider)
-        #expect(try phone.pins == [provider.key.publicKey] && phone.certificate == certificate)
-    }
-
-    @Test(arguments: StoreKind.allCases) func aLaterReplyDoesNotReplaceThePin(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        let first = try provider.key.publicKey
         let stranger = try Provider()
         try stranger.rotate(at: .start)
-        phone.circumstances.pushToken = [1]
+        phone.facts.pushToken = [1]
         try phone.launch(with: stranger)
         let result = try #require(phone.results.last)
-        #expect(result.key == .acknowledged)
-        #expect(result.provider == .notAccepted(try stranger.key.publicKey))
         #expect(result.foreign == [.provider] && result.certificate == badSignature)
         #expect("\(result)" == "acknowledged, bad-certificate-signature, foreign-provider")
-        #expect(try phone.pins == [first] && phone.certificate == nil)
+        #expect(try phone.pins == [key.publicKey] && phone.certificate == nil)
+    }
+
+    @Test func aReplyNeitherReplacesNorReturnsABuiltInKey() throws {
+        let builtIn = ProviderKey().publicKey
+        build(in: ProviderPin(builtIn))
+        try phone.launch(with: provider)
+        #expect(phone.results.last?.foreign == [.provider])
+        #expect(try phone.pins == [builtIn])
+        // Whoever has removed it: the next launch brings it back.
+        let request = try phone.request()
+        try phone.store.edit { $0.unpin(builtIn) }
+        try phone.take(provider.answer(request.signed.body), to: request)
+        #expect(try phone.pins == [])
+        try phone.launch(with: provider)
+        #expect(try phone.pins == [builtIn])
     }
 
     // MARK: Certificates in replies
 
-    private var badSignature: Result<ProviderTrust.Change, TrustError> { .failure(TrustError(.badSignature, "")) }
-
-    /// A thief has the signing key. The phone gets no push, and a reply ends what he signs.
-    @Test(arguments: StoreKind.allCases) func aReplyEndsAStolenKey(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
+    /// A thief has the signing key. The phone gets no push, and a reply, a refusal too, ends what he signs. [D-37]
+    @Test(arguments: [false, true]) func aReplyEndsAStolenKey(isRefusal: Bool) throws {
+        var provider = try Provider.of("alice")
         try phone.launch(with: provider)
-        let stolen = try provider.push(to: phone.device(), at: .start)
+        let stolen = try provider.push(to: phone.device, at: .start)
         let certificate = try provider.rotate(stolen: true, at: .start)
-        phone.circumstances.pushToken = [1]
+        if isRefusal { provider.user = "bob" }
+        phone.facts.pushToken = [1]
         try phone.launch(with: provider)
+        #expect(phone.results.last?.key == (isRefusal ? .refused(.userMismatch) : .acknowledged))
         #expect(phone.results.last?.certificate == .success(.raised))
         #expect(try phone.certificate == certificate)
-        #expect(try phone.receive(stolen) == "authentication-failed")
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        phone.circumstances.pushToken = [2]
+        phone.facts.pushToken = [2]
         try phone.launch(with: provider)
         #expect(phone.results.last?.certificate == .success(.unchanged))
+        #expect(try phone.receive(stolen) == (isRefusal ? "unknown-recipient-key" : "authentication-failed"))
+        #expect(try phone.hears(provider))
     }
 
-    /// A refusal too. [D-37]
-    @Test(arguments: StoreKind.allCases) func aRefusalBringsTheCertificate(_ kind: StoreKind) throws {
-        var provider = try Provider()
-        provider.user = "alice"
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        let certificate = try provider.rotate(stolen: true, at: .start)
-        provider.user = "bob"
-        phone.circumstances.pushToken = [1]
-        try phone.launch(with: provider)
-        #expect(phone.results.last?.key == .refused(.userMismatch))
-        #expect(phone.results.last?.certificate == .success(.raised))
-        #expect(try phone.certificate == certificate)
-    }
-
-    private func signed(by key: ProviderKey, epoch: UInt32, topic: Topic = .app) throws -> Certificate {
-        try key.certified(epoch: epoch, topic: topic).certificate
-    }
-
-    enum Wrong: CaseIterable { case anotherKey, anotherApp }
-
-    /// It is ignored and told; the rest of the reply stands. [D-43]
-    @Test(arguments: StoreKind.allCases, Wrong.allCases)
-    func aCertificateThatFailsIsIgnoredAndTold(_ kind: StoreKind, _ wrong: Wrong) throws {
-        let provider = try Provider()
-        let certificate =
-            switch wrong {
-            case .anotherKey: try signed(by: ProviderKey(), epoch: 7)
-            case .anotherApp: try signed(by: provider.key, epoch: 7, topic: .other)
-            }
-        let phone = try Installation(kind)
-        for expected in [EnrolmentResult.Provider.pinned, .trusted] {
-            let result = try handle(phone, certificate, of: provider.key.publicKey)
-            #expect(result.key == .acknowledged && result.provider == expected)
-            #expect(result.certificate == badSignature)
-            #expect(try phone.certificate == nil)
+    /// It is ignored and told; the rest of the reply stands. Without a pin nobody is told.
+    @Test(arguments: [false, true]) func aCertificateThatFailsIsIgnoredAndTold(isOfAnotherApp: Bool) throws {
+        let wrong = isOfAnotherApp ? try certificate(7, for: .other) : try certificate(7, by: ProviderKey())
+        let request = try phone.request()
+        let reply = RegistrationReply(.acknowledged(request.record.publicKey), certificate: wrong)
+        #expect(try phone.take(reply, to: request).certificate == nil)
+        for _ in 0..<2 {
+            let result = try hear(wrong)
+            #expect(result.key == .acknowledged && result.certificate == badSignature)
+            #expect(try phone.certificate == nil && phone.pins == [key.publicKey])
         }
     }
 
     /// Two certificates of one epoch: both open, the higher is kept, and the app is told. [T-3]
-    @Test(arguments: StoreKind.allCases) func aContradictionIsTold(_ kind: StoreKind) throws {
-        let key = ProviderKey()
-        let both = try [signed(by: key, epoch: 7), signed(by: key, epoch: 7)].sorted()
-        let phone = try Installation(kind)
-        #expect(try handle(phone, both[0], of: key.publicKey).certificate == .success(.raised))
-        let result = try handle(phone, both[1], of: key.publicKey)
-        #expect(result.certificate == .success(.conflict) && "\(result)" == "acknowledged, certificate-conflict")
-        #expect(try phone.certificate == both[1])
-        #expect(try handle(phone, both[0], of: key.publicKey).certificate == .success(.conflict))
-        #expect(try phone.certificate == both[1])
+    @Test func aContradictionInAReplyIsTold() throws {
+        let both = try [certificate(7), certificate(7)].sorted()
+        #expect(try hear(both[0]).certificate == .success(.raised))
+        for number in [1, 0] {
+            let result = try hear(both[number])
+            #expect("\(result)" == "acknowledged, certificate-conflict")
+            #expect(try phone.certificate == both[1])
+        }
     }
 
-    /// A log-out ends the pin, and not what was learned: an old certificate is not believed when the account comes back.
-    @Test(arguments: StoreKind.allCases) func whatWasLearnedOutlivesALogOut(_ kind: StoreKind) throws {
-        let key = ProviderKey()
-        let (old, new) = (try signed(by: key, epoch: 7), try key.certified(epoch: 9, floor: 9).certificate)
-        let phone = try Installation(kind)
-        _ = try handle(phone, new, of: key.publicKey)
+    /// Whoever has learned the other: another account, or this one before its log-out. [T-3]
+    @Test(arguments: [false, true], [false, true])
+    func aContradictionOfWhatWasLearnedBeforeIsTold(isOtherAccount: Bool, isBuiltIn: Bool) throws {
+        let both = try [certificate(7), certificate(7)]
+        try hear(both[0])
+        if isOtherAccount { phone.account = "second" } else { try phone.logOut() }
+        if isBuiltIn {
+            build(in: ProviderPin(key.publicKey, certificate: both[1]))
+            #expect(try phone.next().notices == [.certificateConflict])
+        } else {
+            #expect(try hear(both[1]).notices == ["certificate-conflict"])
+        }
+        #expect(try phone.certificate == both.max())
+    }
+
+    /// What a message has brought is told at each launch, until the app has heard of it. [T-3]
+    @Test func aContradictionInAMessageIsTold() throws {
+        try phone.launch(with: provider)
+        for _ in 0..<2 {
+            let signer = try EnvelopeSigner(key.certified(epoch: 7), for: .app)
+            let push = try Sealer(signer: signer, topic: .app)
+                .seal(Provider.payload.utf8, to: #require(phone.keys.first).publicKey, at: .start)
+            #expect(try phone.receive(push.json) == "opened")
+        }
+        for _ in 0..<2 { #expect(try phone.next().notices == [.certificateConflict]) }
+        try phone.store.edit { $0.endContradiction(of: "default", .app) }
+        #expect(try phone.next().notices == [])
+    }
+
+    /// A log-out ends the pin, and not what was learned: an old certificate is not believed when the account comes back. [T-6]
+    @Test func whatWasLearnedOutlivesALogOut() throws {
+        let (old, new) = (try certificate(7), try certificate(9, floor: 9))
+        try hear(new)
         try phone.logOut()
         #expect(try phone.pins == [])
-        #expect(try handle(phone, old, of: key.publicKey).provider == .pinned)
-        #expect(try phone.certificate == new)
+        #expect(try hear(old).certificate == .success(.unchanged))
+        #expect(try phone.pins == [key.publicKey] && phone.certificate == new)
     }
 
-    /// Registers, and gets a reply with this certificate.
-    private func handle(
-        _ phone: Installation, _ certificate: Certificate, of key: ProviderPublicKey
-    ) throws -> EnrolmentResult {
-        phone.circumstances.pushToken = Bytes((0..<8).map { _ in UInt8.random(in: 0...255) })
-        var work = try begin(phone)
-        let request = try #require(work.request)
-        let reply = RegistrationReply(
-            .acknowledged(request.record.publicKey), provider: key, certificate: certificate)
-        let result = try phone.enrolment.handle(
-            RegistrationReply(json: reply.json), to: request, state: &work.state, at: .start)
-        phone.file = work.state.json
-        return result
+    // MARK: Built-in keys
+
+    @Test func aBuiltInKeyIsPinnedBeforeAnythingIsSent() throws {
+        let certificate = try provider.rotate(at: .start)
+        build(in: ProviderPin(key.publicKey, certificate: certificate))
+        #expect(try phone.launch(with: provider, .recordLost) == "register(first)")
+        #expect(try phone.pins == [key.publicKey] && phone.certificate == certificate)
+        #expect(try phone.launch(with: provider) == "register(first)")
+        #expect(try provider.devices.map(\.pinnedProvider) == [key.publicKey])
+        #expect(try phone.launch(with: provider) == "nothing")
     }
 
-    // MARK: Replies
-
-    enum Late: CaseIterable { case unknownKey, retiringKey, replyToAnotherDevice }
-
-    /// It confirms no key, pins no provider, and leaves the state as it is.
-    @Test(arguments: StoreKind.allCases, Late.allCases)
-    func aReplyAboutAnotherKeyChangesNothing(_ kind: StoreKind, _ wrong: Late) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        let old = try #require(try begin(phone).request)
+    /// The key that once signed messages was stolen, and ended before the release was built: it never opens on a new phone.
+    @Test func aBuiltInCertificateEndsWhatItEnds() throws {
+        build(in: ProviderPin(key.publicKey, certificate: try certificate(5, floor: 5)))
         try phone.launch(with: provider)
-        try phone.store.unpinProvider(provider.key.publicKey, for: "default")
-        _ = try phone.store.rotateDeviceKey(named: "default", at: .start)
-        let work = try begin(phone)
-        var request = try #require(work.request)
-        #expect(request.record.generation == 2)
-        let acknowledged: DevicePublicKey
-        switch wrong {
-        case .unknownKey: acknowledged = DeviceKey().publicKey
-        case .retiringKey: acknowledged = old.record.publicKey
-        case .replyToAnotherDevice:
-            // The key is that of the request: only its device is not the one that is enrolled now.
-            let other = try Installation(kind)
-            request = try #require(try begin(other).request)
-            acknowledged = request.record.publicKey
-        }
-        var state = work.state
-        let result = try phone.enrolment.handle(
-            RegistrationReply(
-                .acknowledged(acknowledged), provider: provider.key.publicKey, certificate: provider.rotate(at: .start)),
-            to: request, state: &state, at: .start)
-        #expect(result == EnrolmentResult(key: .anotherKey))
-        #expect(state.accounts == work.state.accounts)
-        #expect(try phone.keys().map(\.state) == [.active, .pending])
-        #expect(try phone.pins == [])
+        #expect(try !phone.hears(provider))
     }
 
-    /// An operator fixes that; nothing on the phone can.
-    @Test(arguments: StoreKind.allCases) func aRefusalForAnotherReasonChangesNothing(_ kind: StoreKind) throws {
-        let phone = try Installation(kind)
-        let work = try begin(phone)
-        let request = try #require(work.request)
-        let refusals: [RegistrationReply.Refusal?] = [.topicMismatch, .init("over-quota")]
-        for refusal in refusals.compactMap({ $0 }) {
-            var state = work.state
-            let result = try phone.enrolment.handle(
-                RegistrationReply(.refused(refusal), provider: ProviderKey().publicKey), to: request, state: &state,
-                at: .start)
-            #expect(result == EnrolmentResult(key: .refused(refusal)))
-            #expect(state == work.state)
+    /// Two pins for a release, then one again; messages open under these alone. [T-5]
+    @Test func aReleaseChangesTheKeyInTwoSteps() throws {
+        let next = try Provider()
+        let keys = (old: key.publicKey, new: try next.key.publicKey)
+        build(in: ProviderPin(keys.old))
+        try phone.launch(with: provider)
+        let device = try #require(try provider.devices.first)
+        try next.store.addDevice(
+            DeviceRegistration(publicKey: device.publicKey, topic: .app, createdAt: .start), id: device.id, at: .start)
+        #expect(try phone.hears(provider) && !phone.hears(next))
+
+        build(in: ProviderPin(keys.new), ProviderPin(keys.old))
+        #expect(try phone.launch(with: provider) == "register(provider-changed)")
+        #expect(try phone.hears(provider) && phone.hears(next))
+        #expect(try provider.devices.map(\.pinnedProvider) == [keys.new])
+        #expect(throws: KeyStoreError(.tooManyPins, "")) {
+            try phone.store.edit { try $0.pin(ProviderPin(ProviderKey().publicKey)) }
         }
-        #expect(try phone.pins == [])
+        build(in: ProviderPin(keys.new))
+        #expect(try phone.launch(with: next) == "nothing")
+        #expect(try !phone.hears(provider) && phone.hears(next))
     }
 
-    private func begin(_ phone: Installation) throws -> EnrolmentWork {
-        guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
-        let work = try phone.enrolment.begin(plan, at: .start)
-        phone.file = work.state.json
-        return work
+    /// A stranger answered first; a release with the provider's key drops him. The same key again is no news.
+    @Test func aBuiltInKeyReplacesTheFirstReplys() throws {
+        let stranger = try Provider()
+        for _ in 0..<2 { try phone.launch(with: stranger) }
+        build(in: ProviderPin(try stranger.key.publicKey))
+        #expect(try phone.launch(with: stranger) == "nothing")
+        try phone.logOut()
+        phone.terms = EnrolmentTerms(topic: .app, trust: .firstReply)
+        for _ in 0..<2 { try phone.launch(with: stranger) }
+        build(in: ProviderPin(key.publicKey))
+        #expect(try phone.launch(with: provider) == "register(provider-changed), notice(provider-replaced)")
+        #expect(try phone.pins == [key.publicKey] && !phone.hears(stranger))
+        #expect(try phone.launch(with: provider) == "nothing")
+    }
+
+    /// A pin that is not built in goes at the next launch.
+    @Test func onlyTheBuiltInKeysStay() throws {
+        build(in: ProviderPin(key.publicKey))
+        try phone.store.edit { try $0.pin(ProviderPin(ProviderKey().publicKey), topic: .app) }
+        #expect(try phone.next().notices == [])
+        #expect(try phone.pins == [key.publicKey])
+    }
+
+    /// An earlier release again takes nothing back.
+    @Test func aReleaseBringsALaterCertificate() throws {
+        let certificates = try [certificate(7, floor: 7), certificate(9, floor: 7)]
+        for (number, highest) in [(0, 0), (1, 1), (0, 1)] {
+            build(in: ProviderPin(key.publicKey, certificate: certificates[number]))
+            #expect(try phone.next().notices == [])
+            #expect(try phone.certificate == certificates[highest])
+        }
+    }
+
+    /// A mistake of the release: it registers nothing and pins nothing.
+    @Test(arguments: [false, true]) func aBuiltInCertificateOfAnotherKeyIsAnError(isOfAnotherApp: Bool) throws {
+        let wrong = isOfAnotherApp ? try certificate(1, for: .other) : try certificate(1, by: ProviderKey())
+        build(in: ProviderPin(key.publicKey, certificate: wrong))
+        #expect(throws: KeyStoreError(.badCertificateSignature, "")) { try phone.launch(with: provider) }
+        #expect(try phone.state == DeviceState() && provider.devices.isEmpty)
+    }
+
+    /// Its user pairs an account with the server that it trusts, and with no other. [P-8]
+    @Test func anAccountPairsWithItsOwnServer() throws {
+        func mayPair(_ key: ProviderPublicKey) throws -> Bool {
+            let code = try PairingCode(url: "https://home.example.net/push", provider: key)
+            return try phone.state.mayPair("default", with: code, phone.terms)
+        }
+        let other = ProviderKey().publicKey
+        #expect(try mayPair(other))
+        try phone.launch(with: provider)
+        #expect(try mayPair(key.publicKey) && !mayPair(other))
+        build(in: ProviderPin(other))
+        #expect(try !mayPair(key.publicKey) && mayPair(other))
     }
 }

@@ -1,132 +1,92 @@
-import ModelKeychain
 import Pushcrypt
 import Testing
 
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
-/// The two kinds of key stores that a device has.
-enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
-    case sqlite, keychain
-
-    var testDescription: String { rawValue }
-
-    /// The storage of one phone's keys.
-    func make() throws -> any DeviceKeyStore {
-        switch self {
-        case .sqlite: try SQLiteKeyStore.inMemory()
-        case .keychain:
-            KeychainKeyStore(
-                items: ModelKeychain().process("group.app"), accessGroup: "group.app", service: "pushcrypt")
-        }
-    }
-}
-
-/// A fault during a launch.
+/// What becomes of a record.
 enum Mishap: CaseIterable {
     case nothing
-    /// The process is killed after the device's part, before the state is saved.
-    case killedBeforeSaving
-    /// The record never reaches the provider.
+    /// It never reaches the provider.
     case recordLost
-    /// The provider has the record, its reply is lost.
+    /// The provider has it, and its reply is lost, or the process is killed with it in hand.
     case replyLost
-    /// The process is killed with the reply in hand, before the state is saved.
-    case killedWithReply
-    /// The store does not take the acknowledgement.
-    case storeFailsAtReply
 }
 
-/// An app on a phone: its key store, its state file, and what it does at a launch.
+/// An app on a phone, with the device's state in its store, and what it does at a launch.
 final class Installation {
     /// Survives the app's removal.
     var store: FailingStore
-    /// The state file in the app's container.
-    var file: Bytes?
-    var fileIsReadable = true
+    /// Does not.
+    var mark = "first"
     var account = "default"
-    var firstTrust = FirstTrust.firstReply
-    var policy = EnrolmentPolicy()
-    var circumstances = EnrolmentCircumstances(
-        appVersion: AppVersion("1.0"), pushToken: Bytes(repeating: 0xA7, count: 32))
+    var terms = EnrolmentTerms(topic: .app, trust: .firstReply)
+    var facts = EnrolmentFacts(appVersion: AppVersion("1.0"), pushToken: Bytes(repeating: 0xA7, count: 32))
     private(set) var results: [EnrolmentResult] = []
 
-    init(_ kind: StoreKind) throws { store = FailingStore(try kind.make()) }
+    init(_ store: any DeviceStore = MemoryDeviceStore()) { self.store = FailingStore(store) }
 
-    var enrolment: Enrolment<FailingStore> {
-        Enrolment(
-            store: store, account: account, topic: .app, firstTrust: firstTrust, policy: policy)
-    }
+    // MARK: What it has
 
-    var saved: SavedEnrolment {
-        guard let file else { return .none }
-        return fileIsReadable ? .text(file) : .unreadable
-    }
+    var state: DeviceState { get throws { try store.state() } }
 
-    var state: EnrolmentState { get throws { try EnrolmentState(json: #require(file)) } }
+    /// What the account knows of its registration.
+    var registration: DeviceState.Registration { get throws { try #require(state.account(account)?.registration) } }
 
     /// The id under which the provider keeps the account.
-    func device(_ account: String = "default") throws -> String {
-        try #require(state.account(account)).device
-    }
+    var device: String { get throws { try registration.device } }
 
-    func reconcile(at now: Timestamp) -> Reconciliation { enrolment.reconcile(saved, in: circumstances, at: now) }
+    var keys: [DeviceState.Key] { get throws { try store.keys(of: account) } }
 
-    /// One launch, as the app writes it; gives what was planned.
-    @discardableResult
-    func launch(with provider: Provider, _ mishap: Mishap = .nothing, at now: Timestamp = .start) throws -> String {
-        guard case .plan(let plan) = reconcile(at: now) else { return "\(reconcile(at: now))" }
-        var work = try enrolment.begin(plan, at: now)
-        if mishap == .killedBeforeSaving { return plan.description }
-        file = work.state.json
-        if let request = work.request, mishap != .recordLost {
-            let answer = try provider.answer(request.signed.body, hasSession: !isPaired, at: now)
-            if mishap == .replyLost { return plan.description }
-            let reply = try #require(try believed(answer, to: request, at: now))
-            if mishap == .storeFailsAtReply { store.fail(with: KeyStoreError(.diskFull, ""), onlyWrites: true) }
-            defer { store.fail(with: nil) }
-            do {
-                results.append(try enrolment.handle(reply, to: request, state: &work.state, at: now))
-            } catch {
-                #expect(mishap == .storeFailsAtReply, "\(error)")
-            }
-            if mishap == .killedWithReply { return plan.description }
-            file = work.state.json
-        }
-        for end in work.state.ends where try provider.ends(end, at: now) { work.state.removeEnd(of: end.device) }
-        file = work.state.json
-        return plan.description
-    }
+    var suites: [CipherSuite] { get throws { try keys.map(\.publicKey.suite) } }
 
-    /// One launch of a paired phone, or a phone in a session, that need not be answered.
-    func exchange(with provider: Provider, at now: Timestamp = .start) throws -> EnrolmentResult.Key? {
-        let count = results.count
-        try launch(with: provider, at: now)
-        return results.count > count ? results.last?.key : nil
-    }
+    /// The devices of which a provider has to hear that they have ended.
+    var ends: [String] { get throws { try state.ends.map(\.record.device) } }
 
-    func logOut() throws {
-        if let state = try enrolment.logOut(saved) { file = state.json }
-        try enrolment.removeKeys()
-    }
+    var trust: ProviderTrust { get throws { try state.trust(for: .app, account: account) } }
 
-    // MARK: Posts
+    var pins: [ProviderPublicKey] { get throws { try trust.pinned } }
+
+    /// The highest certificate that the account knows of its first pin.
+    var certificate: Certificate? { get throws { try trust.pins.first?.learned.certificate } }
 
     /// Whether the account's posts go to the address of a code.
-    var isPaired: Bool { get throws { try file != nil && state.address(of: account) != nil } }
+    var isPaired: Bool { get throws { try state.account(account)?.registration?.address != nil } }
 
-    /// Makes the device's part of a launch that registers, whether something has changed or not.
-    func begin(at now: Timestamp = .start) throws -> EnrolmentRequest {
-        guard case .plan(var plan) = reconcile(at: now) else { throw Unexpected() }
-        plan.registerInAnyCase()
-        let work = try enrolment.begin(plan, at: now)
-        file = work.state.json
-        return try #require(work.request)
+    // MARK: Launches
+
+    /// The phone's part of a launch, which is stored before anything is sent.
+    func next(isForced: Bool = false, at now: Timestamp = .start) throws -> EnrolmentStep {
+        try store.edit { state in
+            state.begin(installation: mark, .app)
+            return try state.next(for: account, facts, terms, isForced: isForced, at: now)
+        }
+    }
+
+    /// Makes a record, whether something has changed or not.
+    func request(at now: Timestamp = .start) throws -> EnrolmentRequest {
+        try #require(try next(isForced: true, at: now).request)
+    }
+
+    /// One launch; gives what there was to say.
+    @discardableResult
+    func launch(
+        with provider: Provider, _ mishap: Mishap = .nothing, at now: Timestamp = .start
+    ) throws -> String {
+        let step = try next(at: now)
+        if let request = step.request, mishap != .recordLost {
+            let answer = try provider.answer(request.signed.body, hasSession: !isPaired, at: now)
+            if mishap == .replyLost { return step.description }
+            try take(answer, to: request, at: now)
+        }
+        for end in try state.ends where try provider.ends(end, at: now) {
+            try store.edit { $0.ends.removeAll { $0 == end } }
+        }
+        return step.description
     }
 
     /// The reply in an answer, if the phone believes it: over its session, or signed.
-    func believed(_ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp = .start) throws
-        -> RegistrationReply?
+    private func believed(_ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp) throws -> RegistrationReply?
     {
         guard try isPaired else { return try RegistrationReply(json: answer) }
         return SignedReply.open(answer, to: request.signed.bytes, trusting: try trust, for: .app, at: now)
@@ -134,21 +94,27 @@ final class Installation {
 
     /// Takes the answer to a request; nil if the phone does not believe it.
     @discardableResult
-    func take(
-        _ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp = .start
-    ) throws -> EnrolmentResult? {
-        guard let reply = try believed(answer, to: request, at: now) else { return nil }
-        return try take(reply, to: request, at: now)
+    func take(_ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp = .start) throws -> EnrolmentResult? {
+        try believed(answer, to: request, at: now).map { try take($0, to: request, at: now) }
     }
 
     @discardableResult
     func take(
         _ reply: RegistrationReply, to request: EnrolmentRequest, at now: Timestamp = .start
     ) throws -> EnrolmentResult {
-        var state = try state
-        let result = try enrolment.handle(reply, to: request, state: &state, at: now)
-        file = state.json
+        let result = try store.edit { try $0.take(reply, to: request, of: account, terms, at: now) }
+        results.append(result)
         return result
+    }
+
+    /// Makes a record, and gets this verdict.
+    @discardableResult
+    func hear(
+        _ verdict: RegistrationReply.Verdict, sequence: UInt64? = nil, at now: Timestamp = .start
+    ) throws -> EnrolmentResult {
+        var reply = RegistrationReply(verdict)
+        reply.sequence = sequence
+        return try take(reply, to: request(at: now), at: now)
     }
 
     /// Pairs the account by a code of the provider.
@@ -157,43 +123,38 @@ final class Installation {
         let key = try provider.key.publicKey
         let code = try PairingCode(url: "https://home.example.net/push", provider: key)
         try provider.store.addPairing(code, topic: .app, provider: key, user: provider.user, at: now)
-        var request = try begin(at: now)
+        var request = try request(at: now)
         request.pairingAddress = code.url.text
         let pairing = PhonePairing(code, request.record, topic: .app)
         let answer = try #require(try provider.store.accept(pairing.body, at: now))
         let result = try take(pairing.reply(answer.body.span, at: now), to: request, at: now)
-        if result.key == .acknowledged {
-            var state = try state
-            state.setAddress(code.url.text, of: account)
-            file = state.json
-        }
+        if result.key == .acknowledged { try store.edit { $0.setAddress(code.url.text, of: account) } }
         return result
     }
 
-    // MARK: Pushes
-
-    /// The pins of the account.
-    var pins: [ProviderPublicKey] { get throws { try trust.pinned } }
-
-    var trust: ProviderTrust { get throws { try store.trust(for: .app, account: account) } }
-
-    /// The highest certificate that the account knows of its first pin.
-    var certificate: Certificate? { get throws { try trust.pins.first?.learned.certificate } }
-
-    func keys(_ account: String = "default") throws -> [DeviceKeyRecord] {
-        try store.deviceKeys().filter { $0.name == account }
-    }
+    func logOut() throws { try store.edit { $0.logOut(account, .app) } }
 
     /// `opened`, or why not.
     func receive(_ push: Bytes, at now: Timestamp = .start) throws -> String {
         let folder = try TemporaryFolder()
-        let receiver = NotificationReceiver(
-            keys: store, effects: store, database: ExtensionDatabase(in: folder.path), topic: .app)
-        return receiver.receive(push, requestID: nil, at: now).code
+        return NotificationReceiver(store: store, database: ExtensionDatabase(in: folder.path), topic: .app)
+            .receive(push, requestID: nil, at: now).code
+    }
+
+    /// Whether a push of the provider to this phone opens.
+    func hears(_ provider: Provider, at now: Timestamp = .start) throws -> Bool {
+        try receive(provider.push(to: device, at: now), at: now) == "opened"
     }
 }
 
 extension Provider {
+    /// A provider that knows its user.
+    static func of(_ user: String) throws -> Provider {
+        var provider = try Provider()
+        provider.user = user
+        return provider
+    }
+
     /// Answers a post as it came over the network.
     func answer(_ post: Bytes, hasSession: Bool = true, at now: Timestamp = .start) throws -> Bytes {
         let session: DeviceOwner? = hasSession ? user.map { .user($0) } ?? .unchanged : nil
@@ -203,11 +164,11 @@ extension Provider {
     }
 
     /// Answers the end of a device, which needs no session; whether that was the last word on it.
-    func ends(_ end: EnrolmentState.End, at now: Timestamp = .start) throws -> Bool {
+    func ends(_ end: DeviceState.End, at now: Timestamp = .start) throws -> Bool {
         let body = try answer(end.record.body, hasSession: false, at: now)
         let trust = ProviderTrust(pinned: [try key.publicKey])
         switch SignedReply.open(body, to: end.record.bytes, trusting: trust, for: .app, at: now)?.verdict {
-        case .ended(end.device), .refused(.unknownDevice), .refused(.badRecordSignature): return true
+        case .ended(end.record.device), .refused(.unknownDevice), .refused(.badRecordSignature): return true
         default: return false
         }
     }

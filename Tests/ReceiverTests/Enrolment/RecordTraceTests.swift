@@ -12,18 +12,16 @@ import Testing
 
     init() throws { world = try TraceWorld() }
 
-    private func told() throws -> UInt64? { try world.phone.state.account("default")?.sequence }
-
     /// Its clock does not tell it that there were later records.
     @Test func aRestoredPhoneGoesOnAfterWhatItIsTold() throws {
         try world.makeKey()
-        world.backUp()
+        try world.backUp()
         try world.exchange()
         let held = try #require(try world.held)
         try world.restore()
         world.now = Timestamp(milliseconds: 0)
         #expect(try world.exchange()?.key == .refused(.staleRecord))
-        #expect(try world.phone.state.account("default")?.acknowledged?.at == nil)
+        #expect(try world.phone.registration.acknowledgedAt == nil)
         world.now = .start
         #expect(try world.heal() == 1 && world.held == held)
     }
@@ -39,15 +37,15 @@ import Testing
     @Test func aForgedSequenceLeavesRoom() throws {
         try world.steal()
         for _ in 0..<3 {
-            let before = try #require(try told())
+            let before = try world.phone.registration.sequence
             #expect(try world.forge(.refused(.staleRecord), sequence: DeviceEnd.sequence - 1)?.needsPairing == false)
-            #expect(try told() == before + 1 + 1 << 40)
+            #expect(try world.phone.registration.sequence == before + 1 + 1 << 40)
         }
         #expect(try world.heal() == 1)
     }
 
     @Test func aRecordFromBeforeTheBackupWasRestoredIsLate() throws {
-        world.backUp()
+        try world.backUp()
         let (first, second) = (try world.record(), try world.record())
         try world.restore()
         world.now = .start.plus(seconds: 1)
@@ -57,10 +55,10 @@ import Testing
     }
 
     @Test func aForgedRollbackCostsNeitherIDNorKey() throws {
-        let (device, keys) = (try world.device, try world.phone.keys())
+        let (device, keys) = (try world.device, try world.phone.keys)
         try world.steal()
         #expect(try world.forge(.refused(.generationRollback)) != nil)
-        #expect(try world.phone.keys().first == keys.first && world.phone.keys().count == 2)
+        #expect(try world.phone.keys.first == keys.first && world.phone.keys.count == 2)
         #expect(try world.heal() == 1 && world.device == device)
     }
 
@@ -71,15 +69,15 @@ import Testing
         try world.makeKey()
         #expect(try world.forgeAcknowledgement() == nil)
         #expect(try world.forge(.refused(.unknownDevice)) == nil)
-        #expect(try world.isGood && world.phone.keys().map(\.state) == [.active, .pending])
+        #expect(try world.isGood && world.phone.keys.map(\.state) == [.active, .pending])
         #expect(try world.exchange()?.key == .acknowledged)
-        #expect(try world.isGood && world.phone.keys().map(\.state) == [.retiring, .active])
+        #expect(try world.isGood && world.phone.keys.map(\.state) == [.retiring, .active])
     }
 
     /// The record that is posted now has the sequence, the key and everything else of the one that was answered then.
     @Test func anOldReplyIsToAnotherRecord() throws {
         world.now = Timestamp(milliseconds: 0)
-        world.backUp()
+        try world.backUp()
         let first = try world.record()
         let recorded = try world.answer(first)
         #expect(try world.phone.take(recorded, to: first, at: .start)?.key == .acknowledged)
@@ -90,7 +88,7 @@ import Testing
     }
 
     @Test func aRestoredPhoneLogsOut() throws {
-        world.backUp()
+        try world.backUp()
         world.now = .start.plus(days: 3)
         try world.exchange()
         try world.restore()
@@ -116,7 +114,7 @@ import Testing
             let result = try world.exchange()
             #expect(result?.key == .refused(.unknownDevice) && result?.needsPairing == true)
             #expect(result?.notices == ["pair-again"])
-            #expect(try world.phone.state.account("default")?.acknowledged?.at == nil)
+            #expect(try world.phone.registration.acknowledgedAt == nil)
         }
         #expect(try world.phone.pair(with: world.provider).key == .refused(.staleRecord))
         #expect(try world.phone.pair(with: world.provider).key == .acknowledged)
@@ -134,15 +132,15 @@ import Testing
 
     /// A copy of the phone has logged out: this id is no more. [D-46]
     @Test func aCopyOfAPhoneThatHasLoggedOutIsPairedAgainAsAnotherDevice() throws {
-        world.backUp()
-        let (device, keys) = (try world.device, try world.phone.keys())
+        try world.backUp()
+        let (device, keys) = (try world.device, try world.phone.keys)
         try world.phone.logOut()
         #expect(try world.provider.ends(#require(try world.phone.state.ends.first)))
         try world.restore()
         let result = try world.exchange()
         #expect(result?.key == .refused(.unknownDevice) && result?.needsPairing == true)
         // Nothing is given up before the user has paired again.
-        #expect(try world.device == device && world.phone.keys() == keys)
+        #expect(try world.device == device && world.phone.keys == keys)
         #expect(try world.phone.pair(with: world.provider).key == .refused(.staleRecord))
         #expect(try world.phone.pair(with: world.provider).key == .acknowledged)
         #expect(try world.exchange()?.key == .acknowledged)
@@ -159,20 +157,20 @@ import Testing
         try world.steal()
         try world.makeKey(.xwing)
         #expect(try world.forgeAcknowledgement()?.key == .acknowledged)
-        #expect(try world.phone.keys().last.map { $0.publicKey.suite == .xwing && $0.state == .active } == true)
+        #expect(try world.phone.keys.last.map { $0.publicKey.suite == .xwing && $0.state == .active } == true)
         return world
     }
 
     @Test func aForgedPermissionLeadsBackToSuite1() throws {
         let world = try deceived()
         #expect(try world.exchange()?.key == .refused(.unsupportedSuite))
-        #expect(try world.phone.keys().last?.publicKey.suite == .x25519)
+        #expect(try world.phone.keys.last?.publicKey.suite == .x25519)
         #expect(try world.heal() == 1)
     }
 
     @Test func aPhoneThatIsRestoredToTheForgedKeyComesBack() throws {
         let world = try deceived()
-        world.backUp()
+        try world.backUp()
         try world.exchange()
         try world.exchange()
         #expect(try world.isGood)

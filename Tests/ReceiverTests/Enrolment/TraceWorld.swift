@@ -1,4 +1,3 @@
-import ModelKeychain
 import Pushcrypt
 import Testing
 
@@ -12,31 +11,25 @@ final class TraceWorld {
     var now = Timestamp.start
     /// Whether the provider is one that cannot seal to suite 2.
     var lacksSuite2 = false
-    private var keychain = ModelKeychain()
-    private var image: (file: Bytes?, keychain: ModelKeychain)?
+    private var image: DeviceState?
     /// A signing key that somebody has a copy of.
     private var stolen: EnvelopeSigner?
 
     init() throws {
         provider = try Provider()
         try provider.rotate(at: now)
-        phone = try Installation(.keychain)
-        phone.store = Self.store(keychain)
+        phone = Installation()
         #expect(try phone.pair(with: provider, at: now).key == .acknowledged)
         try exchange()
     }
 
-    private static func store(_ keychain: ModelKeychain) -> FailingStore {
-        FailingStore(KeychainKeyStore(items: keychain.process("keys"), accessGroup: "keys"))
-    }
-
     /// The id of the device.
-    var device: String { get throws { try phone.device() } }
+    var device: String { get throws { try phone.device } }
 
     // MARK: The phone
 
     /// Makes a record.
-    func record() throws -> EnrolmentRequest { try phone.begin(at: now) }
+    func record() throws -> EnrolmentRequest { try phone.request(at: now) }
 
     /// Makes a record, which reaches the provider, and whose reply reaches the phone.
     @discardableResult
@@ -46,15 +39,14 @@ final class TraceWorld {
     }
 
     func makeKey(_ suite: CipherSuite? = nil) throws {
-        _ = try phone.store.rotateDeviceKey(named: phone.account, suite: suite, at: now)
+        try phone.store.edit { try $0.rotate(suite: suite, at: now) }
     }
 
-    func backUp() { image = (phone.file, keychain.copy()) }
+    func backUp() throws { image = try phone.state }
 
     func restore() throws {
         let image = try #require(image)
-        keychain = image.keychain.copy()
-        (phone.file, phone.store) = (image.file, Self.store(keychain))
+        try phone.store.edit { $0 = image }
     }
 
     // MARK: The provider
@@ -116,9 +108,9 @@ final class TraceWorld {
     /// Whether the phone knows what the provider has, and opens what is sealed to it.
     var isGood: Bool {
         get throws {
-            let acknowledged = try phone.state.account(phone.account)?.acknowledged
-            guard let held = try held, let at = acknowledged?.at, at <= now,
-                acknowledged?.report.publicKey == held
+            let registration = try phone.registration
+            guard let held = try held, let at = registration.acknowledgedAt, at <= now,
+                registration.report?.publicKey == held
             else { return false }
             return try phone.receive(provider.push(to: device, at: now), at: now) == "opened"
         }

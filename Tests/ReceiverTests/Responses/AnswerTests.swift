@@ -56,7 +56,7 @@ import Testing
     }
 
     private func open(_ text: String?, at now: Timestamp = .start, devices: [DevicePublicKey]? = nil) throws -> Answer {
-        let devices = try devices ?? phone.store.deviceKeys().map(\.publicKey)
+        let devices = try devices ?? phone.store.keys().map(\.publicKey)
         return try AnswerOpener(topic: .app, secrets: [secret], devices: devices).open(#require(text), at: now)
     }
 
@@ -132,7 +132,7 @@ import Testing
 
     @Test func theKeyIsSealedAndNotInTheUserInfo() throws {
         let push = try push()
-        let opened = try Opener(topic: .app, deviceKeys: [phone.store.deviceSecret(named: nil)], trust: phone.trust)
+        let opened = try Opener(topic: .app, deviceKeys: [phone.newestKey().deviceKey()], trust: phone.trust)
             .open(push, at: .start)
         let root = try JSONSerialization.jsonObject(with: Data(opened.payload)) as? [String: Any]
         let text = try #require((root?["pushcrypt"] as? [String: String])?["answer"])
@@ -269,8 +269,10 @@ import Testing
     @Test func aRotationOfTheDeviceKeyEndsNothing() throws {
         let old = try phone.newestKey().publicKey
         let response = try show(push())
-        _ = try phone.store.rotateDeviceKey(at: .start)
-        _ = try phone.store.confirmDeviceKey(at: .start.plus(seconds: 1))
+        try phone.store.edit { state in
+            try state.rotate(at: .start)
+            try state.confirm(at: .start.plus(seconds: 1))
+        }
         let end = Timestamp.start.plus(days: 31)
         #expect(try phone.newestKey().publicKey != old)
         #expect(try open(answer(response, at: end), at: end).device == old)
@@ -278,30 +280,17 @@ import Testing
 
     @Test func afterALogOutNothingOpensIt() throws {
         let response = try show(push())
-        _ = try phone.store.purgeDeviceKeys()
+        try phone.store.edit { $0.removeAccount(Phone.account) }
         #expect(try answer(response) == nil)
         #expect(try kept() == 0)
     }
 
-    private struct Locked: DeviceKeyReading {
-        func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey? {
-            throw KeyStoreError(.storeLocked, "")
-        }
-
-        func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
-            throw KeyStoreError(.storeLocked, "")
-        }
-
-        func purgeRetiredDeviceKeys(
-            at now: Timestamp, accepted sentAt: Timestamp
-        ) throws(KeyStoreError) -> [DeviceKeyRecord] { [] }
-    }
-
     @Test func beforeTheFirstUnlockItWaits() throws {
-        let response = try show(push())
+        let (response, locked) = (try show(push()), FailingStore(phone.store))
+        locked.fail(with: KeyStoreError(.storeLocked, ""))
         #expect(throws: KeyStoreError(.storeLocked, "")) {
             try answers().answer(
-                to: response, action: "APPROVE", text: nil, openedWith: Locked(), answeredAt: .start, at: .start)
+                to: response, action: "APPROVE", text: nil, openedWith: locked, answeredAt: .start, at: .start)
         }
         #expect(try kept() == 1)
         #expect(try answer(response) != nil)

@@ -112,7 +112,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func aResponseIsGivenAgainAsItWas(_ kind: StoreKind) throws {
         let folder = try TemporaryFolder()
         let store = try kind.make()
-        let key = try store.generateDeviceKey(at: .start).publicKey
+        let key = try store.edit { try $0.add(at: .start).publicKey }
         let kept = KeptResponses(in: ExtensionDatabase(in: folder.path).responses)
         let deep = Bytes((String(repeating: "[", count: 31) + String(repeating: "]", count: 31)).utf8)
         let responses = [
@@ -146,7 +146,7 @@ import Testing
     @Test func aResponseThatALaterVersionHasKeptStays() throws {
         let folder = try TemporaryFolder()
         let store = try StoreKind.sqlite.make()
-        let key = try store.generateDeviceKey(at: .start).publicKey
+        let key = try store.edit { try $0.add(at: .start).publicKey }
         let file = ExtensionDatabase(in: folder.path).responses
         for json in [#"{"version":2,"request":"r"}"#, #"{"version":1,"request":"r"}"#, "?"] {
             try file.keep(Bytes(json.utf8), sealedTo: key, at: .start)

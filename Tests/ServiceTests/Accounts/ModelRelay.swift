@@ -7,14 +7,16 @@ import PushcryptKeyStore
 /// A publisher's relay by `Docs/Relay.md`, as far as a phone sees it: a value.
 struct ModelRelay {
     struct Grant: Hashable {
-        let text, token, pushKey: String
+        let text, secret, token, pushKey: String
         let kinds: [String]
         var isLive = true
+        /// Whether the relay still has the key that sealed it.
+        var isKnown = true
     }
 
     static let origin = "https://relay.example.com"
-    /// What it answers instead of working.
-    var refusal: WebAnswer?
+    /// What it answers at a path instead of working.
+    var refusals: [String: WebAnswer] = [:]
     var end = Timestamp(milliseconds: 1_767_225_600_000).adding(.days(180))
     private(set) var issued: [Grant] = []
     private(set) var requests: [(path: String, body: [String: Any])] = []
@@ -23,41 +25,59 @@ struct ModelRelay {
         _ status: Int, _ json: String, retryAfter: String? = nil
     ) -> WebAnswer { WebAnswer(status: status, retryAfter: retryAfter, body: ContiguousArray(json.utf8)) }
 
+    private static func refusal(_ status: Int, _ code: String) -> WebAnswer { answer(status, #"{"code":"\#(code)"}"#) }
+
     func isLive(_ grant: String?) -> Bool { issued.contains { $0.text == grant && $0.isLive } }
 
     /// The grants of a token that still push.
     func live(_ token: String) -> Set<String> { Set(issued.filter { $0.isLive && $0.token == token }.map(\.text)) }
 
-    mutating func answer(_ request: WebRequest) throws -> WebAnswer {
+    /// Removes the key for grants: those that it has sealed have ended.
+    mutating func removeKey() {
+        for index in issued.indices { (issued[index].isLive, issued[index].isKnown) = (false, false) }
+    }
+
+    @discardableResult
+    mutating func issue(_ token: String, _ pushKey: String, _ kinds: [String] = ["alert"]) -> Grant {
+        let grant = Grant(
+            text: Sodium.randomBytes(16).hex, secret: Base64URL.string(Sodium.randomBytes(16).span), token: token,
+            pushKey: pushKey, kinds: kinds)
+        issued.append(grant)
+        return grant
+    }
+
+    mutating func answer(_ request: WebRequest) -> WebAnswer {
+        let malformed = Self.refusal(400, "malformed-request")
         guard request.url.hasPrefix(Self.origin + "/v1/"),
-            let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any],
-            let token = body["token"] as? String, body["environment"] as? String == "production",
-            body["topic"] as? String == "com.example.app"
-        else { return Self.answer(400, #"{"code":"malformed-request"}"#) }
+            let body = try? JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
+        else { return malformed }
         let path = String(request.url.dropFirst(Self.origin.count))
         requests.append((path, body))
-        if let refusal { return refusal }
+        if let refusal = refusals[path] { return refusal }
         switch path {
         case "/v1/grants":
-            guard let pushKey = body["push_key"] as? String, let kinds = body["kinds"] as? [String], body.count == 5
-            else {
-                return Self.answer(400, #"{"code":"malformed-request"}"#)
-            }
-            let text = Sodium.randomBytes(16).hex
-            issued.append(Grant(text: text, token: token, pushKey: pushKey, kinds: kinds))
-            return Self.answer(200, #"{"grant":"\#(text)","expires":\#(end.milliseconds)}"#)
+            guard let token = body["token"] as? String, body["environment"] as? String == "production",
+                body["topic"] as? String == "com.example.app", let pushKey = body["push_key"] as? String,
+                let kinds = body["kinds"] as? [String], body.count == 5
+            else { return malformed }
+            let grant = issue(token, pushKey, kinds)
+            return Self.answer(
+                200, #"{"grant":"\#(grant.text)","secret":"\#(grant.secret)","expires":\#(end.milliseconds)}"#)
         case "/v1/revoke":
-            guard let grant = body["grant"] as? String else {
-                for index in issued.indices where issued[index].token == token { issued[index].isLive = false }
-                return Self.answer(200, "{}")
+            guard let text = body["grant"] as? String, let secret = body["secret"] as? String,
+                body.count == (body["all"] as? Bool == true ? 3 : 2)
+            else { return malformed }
+            guard let index = issued.firstIndex(where: { $0.text == text }) else {
+                return Self.refusal(400, "malformed-grant")
             }
-            guard let index = issued.firstIndex(where: { $0.text == grant }) else {
-                return Self.answer(400, #"{"code":"malformed-grant"}"#)
+            let grant = issued[index]
+            guard grant.isKnown else { return Self.refusal(410, "grant-unknown-key") }
+            guard grant.secret == secret else { return Self.refusal(403, "wrong-secret") }
+            for other in issued.indices where other == index || body.count == 3 && issued[other].token == grant.token {
+                issued[other].isLive = false
             }
-            guard issued[index].token == token else { return Self.answer(403, #"{"code":"wrong-token"}"#) }
-            issued[index].isLive = false
             return Self.answer(200, "{}")
-        default: return Self.answer(404, #"{"code":"not-found"}"#)
+        default: return Self.refusal(404, "not-found")
         }
     }
 }

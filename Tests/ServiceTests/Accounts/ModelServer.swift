@@ -20,6 +20,8 @@ struct ModelServer {
     }
 
     let key: ProviderKey
+    /// The app.
+    let topic: Topic
     /// What signs replies.
     var signer: EnvelopeSigner
     private(set) var devices: [Device] = []
@@ -28,12 +30,16 @@ struct ModelServer {
     private(set) var grants: Set<String> = []
     /// The push key that the server names to a user.
     var pushKeys: [String: SigningPublicKey] = [:]
-    /// The grants for which the relay has answered 410.
+    /// The push key that follows it.
+    var nextPushKeys: [String: SigningPublicKey] = [:]
+    /// The grants for which the relay has answered 410, as the server says.
     var endedGrants: Set<String> = []
     /// Whether each record is told that there was a later one.
     var isAlwaysLater = false
 
-    init(_ key: ProviderKey = ProviderKey()) { (self.key, signer) = (key, EnvelopeSigner(key)) }
+    init(_ key: ProviderKey = ProviderKey(), _ topic: Topic = TestPhone.topic) {
+        (self.key, self.topic, signer) = (key, topic, EnvelopeSigner(key))
+    }
 
     /// Answers a post; nil for one that breaks a rule, status 404.
     mutating func answer(_ body: ContiguousArray<UInt8>, session user: String? = nil) -> ContiguousArray<UInt8>? {
@@ -51,7 +57,7 @@ struct ModelServer {
     }
 
     private func sign(_ reply: RegistrationReply, to asked: ContiguousArray<UInt8>) -> ContiguousArray<UInt8> {
-        SignedReply.body(reply, to: asked, by: signer, for: TestPhone.topic)
+        SignedReply.body(reply, to: asked, by: signer, for: topic)
     }
 
     private func reply(
@@ -65,15 +71,17 @@ struct ModelServer {
     }
 
     private func reply(_ verdict: RegistrationReply.Verdict, user: String?) -> RegistrationReply {
-        RegistrationReply(
+        var reply = RegistrationReply(
             verdict, provider: key.publicKey, certificate: signer.certificate, pushKey: user.flatMap { pushKeys[$0] })
+        reply.nextPushKey = user.flatMap { nextPushKeys[$0] }
+        return reply
     }
 
     /// D-23 to D-26, and D-32.
     private mutating func verdict(
         on record: SignedRecord, session user: String?
     ) -> RegistrationReply.Verdict {
-        let (id, held, topic) = (record.device, devices.first { $0.id == record.device }, TestPhone.topic)
+        let (id, held) = (record.device, devices.first { $0.id == record.device })
         switch record.content {
         case .end:
             guard held != nil else { return .refused(.unknownDevice) }

@@ -9,66 +9,49 @@ import Waiting
 @testable import PushcryptReceiver
 @testable import PushcryptService
 
-/// What a paired account posts to the address of its code, and whom it believes there. (`Docs/FormatRecords.md`, D-44 to D-52)
-@Suite(.serialized) struct PairedAccountsTests {
-    private let phone: TestPhone
-    private let server = TestServer()
-    private let web = TestRelay()
-    private let now: Locked<Time>
-    private static let token = Data([1, 2, 3])
+/// What a paired account posts to the address of its code, and whom it believes there. (`Docs/FormatRecords.md`, D-44
+/// to D-52)
+@Suite(.serialized, .oneAtATime) struct PairedAccountsTests {
+    private let app: TestApp
+    private let server: TestServer
+    private let web: TestRelay
     private static let home = "http://192.168.1.7:8080/pair"
 
-    private final class Time {
-        var now: Timestamp
-        init(_ now: Timestamp) { self.now = now }
-    }
-
     init() throws {
-        phone = try TestPhone()
-        try phone.keys.purgeEverything()
-        now = Locked(Time(phone.now))
+        app = try TestApp()
+        (server, web) = (app.server, app.web)
         server.name(PushKey().publicKey, to: "cabin")
     }
 
-    private var file: URL { phone.folder.appendingPathComponent("app/enrolment.json") }
-
-    private var state: EnrolmentState {
-        get throws { try EnrolmentState(json: ContiguousArray(Data(contentsOf: file))) }
-    }
-
     private func accounts(hasRelay: Bool = false) -> PushAccounts {
-        let (phone, file, now) = (phone, file, now)
-        var settings = AccountSettings(
-            directory: { phone.directory }, topic: { TestPhone.topic }, trust: { .firstReply })
-        settings.store = { phone.keys }
-        settings.file = { EnrolmentFile(at: file) }
-        (settings.clock, settings.now) = (ManualClock(), { now.withLock { $0.now } })
-        (settings.relay, settings.poster) = (hasRelay ? PushRelay(ModelRelay.origin) : nil, web)
-        return PushAccounts(settings, channel: server)
+        app.accounts { $0.relay = hasRelay ? PushRelay(ModelRelay.origin) : nil }
     }
 
     /// An app with a paired account.
     private func paired(at url: String = ModelPairing.url, hasRelay: Bool = false) async throws -> PushAccounts {
         let accounts = accounts(hasRelay: hasRelay)
-        let code = try web.pairs("cabin", with: server, at: url)
-        let outcome = await accounts.pair(code, as: "cabin", token: Self.token, alertsAreShown: true)
-        try #require(outcome.status == .registered)
+        try #require(await accounts.pair(web.pairs("cabin", with: server, at: url), as: "cabin").status == .registered)
         return accounts
     }
 
-    private func update(_ accounts: PushAccounts, after days: UInt64 = 1) async throws -> PushAccounts.Outcome {
-        now.withLock { $0.now = $0.now.adding(.days(days)) }
-        let outcomes = await accounts.update(["cabin"], token: Self.token, alertsAreShown: true)
-        return try #require(outcomes["cabin"])
+    private func update(_ accounts: PushAccounts, after days: UInt64 = 1) async -> PushAccounts.Outcome {
+        app.wait(.days(days))
+        return await accounts.update("cabin")
     }
 
     private var device: String? { server.record("cabin")?.deviceID }
+
+    private var ends: [DeviceState.End] { get throws { try app.state.ends } }
+
+    private var acknowledged: Timestamp? {
+        get throws { try app.state.account("cabin")?.registration?.acknowledgedAt }
+    }
 
     // MARK: Records
 
     @Test func theAppIsNotNeeded() async throws {
         let accounts = try await paired()
-        #expect(try await update(accounts).status == .registered)
+        #expect(await update(accounts).status == .registered)
         #expect(web.posts == ["pairing", "record", "record"] && server.requests == 0)
     }
 
@@ -77,8 +60,8 @@ import Waiting
         let accounts = try await paired()
         let id = try #require(device)
         let before = web.posts.count
-        server.with { $0.raise(id, to: phone.now.adding(.days(30)).milliseconds) }
-        #expect(try await update(accounts).status == .registered)
+        server.with { $0.raise(id, to: app.phone.now.adding(.days(30)).milliseconds) }
+        #expect(await update(accounts).status == .registered)
         #expect(web.posts.count == before + 2 && device == id)
     }
 
@@ -87,10 +70,10 @@ import Waiting
         let accounts = try await paired()
         server.with { $0.isAlwaysLater = true }
         let before = web.posts.count
-        #expect(try await update(accounts).status == .refused(.staleRecord))
+        #expect(await update(accounts).status == .refused(.staleRecord))
         #expect(web.posts.count == before + 3)
         server.with { $0.isAlwaysLater = false }
-        #expect(try await update(accounts).status == .registered)
+        #expect(await update(accounts).status == .registered)
     }
 
     /// Until the user pairs again, a record is posted at each update. [D-50]
@@ -99,17 +82,16 @@ import Waiting
         let id = try #require(device)
         server.with { $0.remove(id) }
         for _ in 0..<2 {
-            let (before, outcome) = (web.posts.count, try await update(accounts, after: 0))
+            let (before, outcome) = (web.posts.count, await update(accounts, after: 0))
             if web.posts.count == before { continue }
             #expect(outcome.status == .refused(.unknownDevice) && outcome.notices == ["pair-again"])
         }
-        let outcome = try await update(accounts)
+        let outcome = await update(accounts)
         #expect(outcome.status == .refused(.unknownDevice) && outcome.notices == ["pair-again"])
-        #expect(try await update(accounts, after: 0).notices == ["pair-again"])
-        let code = try web.pairs("cabin", with: server)
-        let again = await accounts.pair(code, as: "cabin", token: Self.token, alertsAreShown: true)
+        #expect(await update(accounts, after: 0).notices == ["pair-again"])
+        let again = await accounts.pair(try web.pairs("cabin", with: server), as: "cabin")
         #expect(again.status == .registered && again.notices == [] && device == id)
-        #expect(try await update(accounts).status == .registered)
+        #expect(await update(accounts).status == .registered)
     }
 
     @Test func anotherPhoneHasTheDevice() async throws {
@@ -118,7 +100,7 @@ import Waiting
         (stranger.updateKey, stranger.sequence) = (SigningKey().publicKey, 1)
         let record = stranger
         _ = server.with { $0.pair(record, of: "cabin") }
-        let outcome = try await update(accounts)
+        let outcome = await update(accounts)
         #expect(outcome.status == .refused(.badRecordSignature) && outcome.notices == ["pair-again"])
     }
 
@@ -126,16 +108,16 @@ import Waiting
     @Test(arguments: [(200, "{}"), (200, ""), (404, ""), (500, "x"), (302, "")])
     func whatIsNotSignedIsNoReply(_ status: Int, _ body: String) async throws {
         let accounts = try await paired()
-        let before = try state.accounts.map(\.acknowledged)
+        let before = try acknowledged
         web.pairingAnswer = ModelRelay.answer(status, body)
-        guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
-        #expect(try state.accounts.map(\.acknowledged) == before)
+        #expect(await update(accounts).problem.hasPrefix("unreachable"))
+        #expect(try acknowledged == before)
         let key = try #require(server.record("cabin")?.publicKey)
         let plain = RegistrationReply(.acknowledged(key), provider: server.key.publicKey)
         web.pairingAnswer = WebAnswer(status: 200, body: plain.json)
         #expect(
-            try await update(accounts).status == .unreachable("the answer is not signed by the provider"))
-        #expect(try state.accounts.map(\.acknowledged) == before)
+            await update(accounts).status == .unreachable("the answer is not signed by the provider"))
+        #expect(try acknowledged == before)
     }
 
     // MARK: Grants
@@ -145,16 +127,16 @@ import Waiting
         let accounts = try await paired(hasRelay: true)
         let first = try #require(server.record("cabin")?.grant)
         _ = server.with { $0.endedGrants.insert(first) }
-        #expect(try await update(accounts).status == .registered)
+        #expect(await update(accounts).status == .registered)
         let second = try #require(server.record("cabin")?.grant)
         #expect(second != first && web.with { $0.isLive(second) })
-        #expect(try state.grant(of: "cabin")?.text == second)
+        #expect(try app.state.grant(of: "cabin")?.text == second)
         // The same again, for the new one.
         _ = server.with { $0.endedGrants.insert(second) }
-        #expect(try await update(accounts).status == .registered)
+        #expect(await update(accounts).status == .registered)
         let third = try #require(server.record("cabin")?.grant)
         #expect(![first, second].contains(third))
-        #expect(try await update(accounts, after: 0).description == "nothing")
+        #expect(await update(accounts, after: 0).description == "nothing")
     }
 
     // MARK: Over http [P-11]
@@ -162,7 +144,7 @@ import Waiting
     @Test func overHTTPAHelloComesFirst() async throws {
         let accounts = try await paired(at: Self.home)
         #expect(web.posts == ["pairing", "hello", "record"])
-        #expect(try await update(accounts).status == .registered)
+        #expect(await update(accounts).status == .registered)
         try await accounts.logOut("cabin")
         await eventually { server.users.isEmpty }
         #expect(web.posts == ["pairing", "hello", "record", "hello", "record", "hello", "end"])
@@ -173,7 +155,7 @@ import Waiting
         let accounts = try await paired(at: Self.home)
         let stranger = TestServer()
         web.place(stranger, at: Self.home)
-        guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
+        #expect(await update(accounts).problem.hasPrefix("unreachable"))
         #expect(web.posts.suffix(2) == ["record", "hello"])
         // A redirect, a page that asks for a log-in, the hello as it came.
         for answer in [
@@ -181,18 +163,38 @@ import Waiting
             WebAnswer(status: 200, body: RegistrationReply(.hello("AAAAAAAAAAAAAAAAAAAAAA")).json),
         ] {
             web.pairingAnswer = answer
-            guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
+            #expect(await update(accounts).problem.hasPrefix("unreachable"))
             #expect(web.posts.last == "hello")
         }
         web.pairingAnswer = nil
         try await accounts.logOut("cabin")
         await allTurns()
         #expect(web.posts.last == "hello" && stranger.users.isEmpty)
-        #expect(try state.ends.count == 1)
+        #expect(try ends.count == 1)
         web.place(server, at: Self.home)
-        _ = await accounts.update([], token: Self.token, alertsAreShown: true)
+        await accounts.resume()
         await eventually { server.users.isEmpty }
         #expect(server.users.isEmpty && web.posts.suffix(2) == ["hello", "end"])
+    }
+
+    /// The account has logged out since, and is another device of the same server: what was signed before is not
+    /// posted.
+    @Test func aHelloThatIsAnsweredAfterALogOutPostsNoRecord() async throws {
+        let (first, second, gate) = (try await paired(at: Self.home), accounts(), Gate())
+        app.wait(.days(1))
+        web.gate = gate
+        async let outcome = first.update("cabin")
+        #expect(await gate.hasVisitors())
+        web.gate = nil
+        // Another object of the app: the first waits with what comes next.
+        try await second.logOut("cabin")
+        let code = try web.pairs("cabin", with: server, at: Self.home)
+        #expect(await second.pair(code, as: "cabin").status == .registered)
+        gate.open()
+        #expect(await outcome.status == .loggedOut)
+        await allTurns()
+        #expect(web.posts.count { $0 == "record" } == 2, "one of each device")
+        withExtendedLifetime((first, second)) {}
     }
 
     /// The reply to one hello is none to the next.
@@ -200,7 +202,7 @@ import Waiting
         let accounts = try await paired(at: Self.home)
         let old = try #require(server.with { $0.answer(PhonePost.hello(RecordNonce()).body) })
         web.pairingAnswer = WebAnswer(status: 200, body: old)
-        guard case .unreachable = try await update(accounts).status else { throw Unexpected() }
+        #expect(await update(accounts).problem.hasPrefix("unreachable"))
         #expect(web.posts.last == "hello")
     }
 
@@ -217,21 +219,21 @@ import Waiting
         web.pairingAnswer = WebAnswer(status: 503, body: [])
         try await accounts.logOut("cabin")
         await allTurns()
-        let end = try #require(try state.ends.first)
+        let end = try #require(try ends.first)
         web.pairingAnswer = try answer(word, to: end, id)
-        _ = await accounts.update([], token: Self.token, alertsAreShown: true)
+        await accounts.resume()
         await allTurns()
-        #expect(try state.ends == [end] && server.users == ["cabin"])
+        #expect(try ends == [end] && server.users == ["cabin"])
         web.pairingAnswer = nil
         // In another process, too.
         let later = self.accounts()
-        _ = await later.update([], token: Self.token, alertsAreShown: true)
-        await eventually { (try? state.ends.isEmpty) == true }
-        #expect(try state.ends == [] && server.users == [])
+        await later.resume()
+        await eventually { (try? ends.isEmpty) == true }
+        #expect(try ends == [] && server.users == [])
         withExtendedLifetime(later) {}
     }
 
-    private func answer(_ word: Word, to end: EnrolmentState.End, _ id: String) throws -> WebAnswer {
+    private func answer(_ word: Word, to end: DeviceState.End, _ id: String) throws -> WebAnswer {
         func signed(
             _ verdict: RegistrationReply.Verdict, _ asked: ContiguousArray<UInt8>? = nil, by key: ProviderKey? = nil
         ) -> WebAnswer {
@@ -267,8 +269,8 @@ import Waiting
             _ = server.with { $0.pair(stranger, of: "cabin") }
         }
         try await accounts.logOut("cabin")
-        await eventually { (try? state.ends.isEmpty) == true }
-        #expect(try state.ends == [] && web.posts.last == "end")
+        await eventually { (try? ends.isEmpty) == true }
+        #expect(try ends == [] && web.posts.last == "end")
         #expect(server.users == (refusal == .unknownDevice ? [] : ["cabin"]))
     }
 
@@ -283,8 +285,6 @@ import Waiting
         _ = try await paired()
         await eventually { server.with { $0.devices.count } == 1 }
         #expect(server.with { $0.devices.map(\.id) } != [first] && server.users == ["cabin"])
-        #expect(try state.ends == [])
+        #expect(try ends == [])
     }
-
-    private struct Unexpected: Error {}
 }

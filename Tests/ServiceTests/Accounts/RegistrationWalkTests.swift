@@ -3,8 +3,8 @@ import Testing
 
 @testable import PushcryptService
 
-/// Updates of two accounts, a log-out, new tokens, answers in any order, lost, late, cut and foreign ones, and the end of the
-/// process at any point.
+/// Updates of two accounts, a log-out, new tokens, answers in any order, lost, late, cut and foreign ones, and the
+/// end of the process at any point.
 @Suite struct RegistrationWalkTests {
     /// 6 in full: `PUSHCRYPT_WALK=full`.
     private static let depth = ProcessInfo.processInfo.environment["PUSHCRYPT_WALK"] == "full" ? 6 : 4
@@ -18,17 +18,26 @@ import Testing
         try walk(from: RegistrationWorld(isBuiltIn: true), "registrations with a built-in key", depth: Self.depth)
     }
 
-    /// Also pairings, grants and their ends: no server has the token, and none keeps a grant that the phone has forgotten.
+    /// Also pairings, grants and their ends: no server has the token, and none keeps a grant that the phone has
+    /// forgotten.
     @Test func whateverHappensARelayPushesForWhoIsThereInTheEnd() throws {
         try walk(
             from: RegistrationWorld(relay: ModelRelay()), "registrations with a relay", depth: max(Self.depth - 1, 4))
+    }
+
+    /// From the moment when both accounts have their grants.
+    @Test func whateverHappensToGrantsThereAreNoOthersInTheEnd() throws {
+        var world = try RegistrationWorld(relay: ModelRelay())
+        for happening in [RegistrationWorld.Happening.updateA, .updateB] { #expect(try world.step(happening)) }
+        #expect(try world.settle() == nil)
+        try walk(from: world, "registrations with grants", depth: Self.depth)
     }
 
     /// Sequences that have led to worlds that cannot differ any more are followed as one.
     private func walk(from start: RegistrationWorld, _ name: String, depth walkDepth: Int) throws {
         typealias Path = (world: RegistrationWorld, events: [RegistrationWorld.Happening], count: Int)
         var frontier: [String: Path] = [:]
-        frontier[try start.fingerprint] = (start, [], 1)
+        frontier[start.fingerprint] = (start, [], 1)
         var known: Set<String> = []
         var (sequences, followed) = (0, 0)
         for depth in 1...walkDepth {
@@ -46,7 +55,7 @@ import Testing
                         sequences += count
                         continue
                     }
-                    next[try world.fingerprint, default: (world, events, 0)].count += count
+                    next[world.fingerprint, default: (world, events, 0)].count += count
                 }
             }
             for (fingerprint, (world, events, _)) in next where known.insert(fingerprint).inserted {

@@ -70,11 +70,12 @@ final class TestRelay: WebPosting {
         }
     }
 
-    /// What the relay was asked, such as `grants` or `revoke GRANT`.
+    /// What the relay was asked, such as `grants`, `revoke GRANT` or `revoke-all GRANT`.
     var asked: [String] {
         state.withLock { state in
             state.relay.requests.map { request in
-                let grant = (request.body["grant"] as? String).map { " \($0)" } ?? ""
+                let all = request.body["all"] == nil ? "" : "-all"
+                let grant = (request.body["grant"] as? String).map { "\(all) \($0)" } ?? ""
                 return request.path.dropFirst("/v1/".count) + grant
             }
         }
@@ -114,7 +115,7 @@ final class TestRelay: WebPosting {
                 guard let answer = state.answers.removeFirst() else { throw Down() }
                 return answer
             }
-            if request.url.hasPrefix(ModelRelay.origin) { return try state.relay.answer(request) }
+            if request.url.hasPrefix(ModelRelay.origin) { return state.relay.answer(request) }
             if let answer = state.pairingAnswer { return answer }
             return state.answer(request) ?? WebAnswer(status: 404, body: [])
         }

@@ -17,15 +17,16 @@ final class TestServer: RegistrationChannel {
         var gate: Gate?
         var gone: Set<String> = []
 
-        init(_ key: ProviderKey) { server = ModelServer(key) }
+        init(_ server: ModelServer) { self.server = server }
     }
 
     let key: ProviderKey
+    private let topic: Topic
     private let state: Locked<State>
 
-    init() {
-        key = ProviderKey()
-        state = Locked(State(key))
+    init(_ topic: Topic = TestPhone.topic) {
+        (key, self.topic) = (ProviderKey(), topic)
+        state = Locked(State(ModelServer(key, topic)))
     }
 
     /// Whether every request ends with an error.
@@ -61,9 +62,9 @@ final class TestServer: RegistrationChannel {
         let plan = CertificatePlan(epoch: epoch, floor: epoch, graceUntil: nil, expiresAt: nil)
         let signing = SigningKey()
         let certificate = try UnsignedCertificate(
-            plan, for: signing.publicKey, provider: key.publicKey, topic: TestPhone.topic
+            plan, for: signing.publicKey, provider: key.publicKey, topic: topic
         ).signed(by: key)
-        let signer = EnvelopeSigner(verified: certificate, signing, by: key.publicKey, for: TestPhone.topic)
+        let signer = EnvelopeSigner(verified: certificate, signing, by: key.publicKey, for: topic)
         with { $0.signer = signer }
         return signer
     }
@@ -90,13 +91,16 @@ final class TestServer: RegistrationChannel {
 
     /// A push to a user's device.
     func seal(
-        _ text: String, to user: String, attachments: [AttachmentReference] = [], from: CommunicationSender? = nil
+        _ text: String, to user: String, attachments: [AttachmentReference] = [], from: CommunicationSender? = nil,
+        answers: AnswerSecret? = nil
     ) throws -> ContiguousArray<UInt8> {
         guard let device = record(user) else { throw Refused() }
         let payload = #"{"aps":{"alert":{"title":"Title","body":"\#(text)"}},"chat":"c41"}"#
-        return try Sealer(provider: key, topic: TestPhone.topic).seal(
-            payload.utf8, attachments: attachments, from: from, to: device.publicKey,
-            at: Timestamp(milliseconds: 1_767_225_600_000)
+        var options = Sealer.Options()
+        options.isAnswerable = answers != nil
+        return try Sealer(signer: with { $0.signer }, topic: topic, answers: answers).seal(
+            payload.utf8, attachments: attachments, from: from, to: device.publicKey, at: TestApp.start,
+            options: options
         ).json
     }
 }

@@ -33,7 +33,7 @@ import Testing
     }
 
     private func open(_ app: RespondingPhone) throws -> [Answer] {
-        let devices = try app.phone.keys.deviceKeys().map(\.publicKey)
+        let devices = try app.phone.deviceKeys.map(\.publicKey)
         let opener = AnswerOpener(topic: TestPhone.topic, secrets: [secret], devices: devices)
         return try sent.all.map { try opener.open($0, at: app.phone.now) }
     }

@@ -73,16 +73,30 @@ import Testing
 
     // MARK: Locked keys
 
-    @Test func whatCannotBeOpenedBeforeTheFirstUnlockWaitsForIt() async throws {
-        let app = try RespondingPhone(opens: false)
+    /// A phone whose user unlocks it between the opening of a push and the keeping of the response.
+    private func unlocking(answer: @escaping NotificationResponder.Handler = { _ in .done }) throws -> RespondingPhone {
+        let requests = Notebook<Int>()
+        return try RespondingPhone(
+            opens: false, answer: answer,
+            changing: { configuration, phone in
+                configuration.opening.keys = {
+                    requests.add(1)
+                    if requests.all.count == 1 { throw KeyStoreError(.storeLocked, "") }
+                    return phone.keys
+                }
+            })
+    }
+
+    @Test func whatIsUnlockedMeanwhileIsKept() async throws {
+        let app = try unlocking()
         try await app.show()
-        app.phone.keychain.restart()
         #expect(await app.respond(.tap).completions == 1)
         #expect(app.received.all.isEmpty)
         #expect(app.reports.all.map(\.outcome) == [.kept])
         #expect(app.reports.all.map(\.reason?.code) == ["store-locked"])
 
         // Too early: nothing is lost.
+        app.phone.keychain.restart()
         #expect(await app.restarted().replayKept() == 0)
         #expect(app.received.all.isEmpty)
 
@@ -99,27 +113,22 @@ import Testing
             changing: { configuration, phone in
                 configuration.opening.keys = {
                     requests.add(1)
-                    // The first is for the response, the second for the replay, and with the third the push is opened.
-                    guard requests.all.count != 3 else { throw KeyStoreError(.storeLocked, "") }
+                    // With the first the push is opened, with the second the response is kept, the third is for the
+                    // replay, and with the fourth the push is opened.
+                    if [1, 4].contains(requests.all.count) { throw KeyStoreError(.storeLocked, "") }
                     return phone.keys
                 }
             })
         try await app.show()
-        app.phone.keychain.restart()
         _ = await app.respond(.tap)
-        app.phone.keychain.unlock()
         #expect(await app.restarted().replayKept() == 0)
         #expect(app.received.all.isEmpty)
         #expect(await app.restarted().replayKept() == 1)
         #expect(app.keys == [["chat": "c41"]])
     }
 
-    @Test func whatCannotBeKeptTheAppGetsWithoutKeys() async throws {
-        let app = try RespondingPhone(
-            opens: false,
-            changing: { configuration, phone in
-                configuration.deviceKey = { _ in try phone.keys.deviceKeys()[0].publicKey }
-            })
+    @Test func beforeTheFirstUnlockTheAppGetsAResponseWithoutKeys() async throws {
+        let app = try RespondingPhone(opens: false)
         try await app.show()
         app.phone.keychain.restart()
         #expect(await app.respond(.tap).completions == 1)

@@ -42,10 +42,9 @@ final class RespondingPhone: Sendable {
         changing change: (inout NotificationResponder.Configuration, TestPhone) -> Void = { _, _ in }
     ) throws {
         let phone = try TestPhone()
-        let publicKey = try phone.keys.deviceKeys()[0].publicKey
         var opening = phone.configuration
         opening.clock = clock
-        var configuration = NotificationResponder.Configuration(opening: opening) { _ in publicKey }
+        var configuration = NotificationResponder.Configuration(opening: opening)
         configuration.observe = { [reports] in reports.add($0) }
         change(&configuration, phone)
         (self.phone, self.answer, self.configuration) = (phone, answer, configuration)

@@ -31,19 +31,17 @@ struct EnvelopeTarget: FuzzTarget {
             })
         store = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
-            for (name, device) in zip(["phone", "newer"], [KnownKeys.device, KnownKeys.postQuantum]) {
-                guard let device else { continue }
-                _ = try store.importDeviceKey(device, named: name, topic: KnownKeys.topic, at: KnownKeys.now)
-            }
-            for account in ["phone", "newer"] {
-                _ = try store.pinProvider(
-                    provider.publicKey, for: account, topic: KnownKeys.topic, at: KnownKeys.now)
+            try store.change { (state) throws(KeyStoreError) in
+                for (name, device) in zip(["phone", "newer"], [KnownKeys.device, KnownKeys.postQuantum]) {
+                    try state.pin(ProviderPin(provider.publicKey), for: name, topic: KnownKeys.topic)
+                    if let device { try state.add(device, to: name, at: KnownKeys.now) }
+                }
             }
             return store
         }
         // Without a replay guard, so that a genuine envelope opens each time.
         receiver = NotificationReceiver(
-            keys: store, effects: store, database: ExtensionDatabase(in: "/nonexistent"), topic: KnownKeys.topic)
+            store: store, database: ExtensionDatabase(in: "/nonexistent"), topic: KnownKeys.topic)
     }
 
     /// One envelope for each bucket, the same in every run.

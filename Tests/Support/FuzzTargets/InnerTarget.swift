@@ -1,7 +1,7 @@
-import PushcryptKeyStore
 import PushcryptReceiver
 
 @testable import Pushcrypt
+@testable import PushcryptKeyStore
 
 /// The inner plaintext: encrypted and signed by the harness, rightly or not, it is opened exactly when the format says so, is
 /// refused with the code that the format gives, and what is refused has no effect.
@@ -23,17 +23,28 @@ struct InnerTarget: FuzzTarget {
         let suite: CipherSuite
         let channel: SealedChannel
         let opener: Opener
-        let recording: RecordingPhone
+        let store: MemoryDeviceStore
+        /// What the device knows before a message.
+        let state: DeviceState
         let receiver: NotificationReceiver
 
         init(_ key: DeviceKey, _ trust: ProviderTrust) {
             suite = key.publicKey.suite
             channel = SealedChannel(to: key.publicKey)
             opener = Opener(topic: KnownKeys.topic, deviceKeys: [key], trust: trust)
-            recording = RecordingPhone(key, topic: KnownKeys.topic, trust: trust)
+            var state = DeviceState()
+            KnownKeys.known { () throws(KeyStoreError) in
+                try state.setPins(trust.pinned.map { ProviderPin($0) }, topic: KnownKeys.topic)
+                try state.add(key, at: Timestamp(milliseconds: 0))
+            }
+            state.learned = trust.pins.compactMap { pin in
+                guard pin.learned != LearnedTrust() else { return nil }
+                return DeviceState.Learned(provider: pin.key, topic: KnownKeys.topic, trust: pin.learned)
+            }
+            (self.state, store) = (state, MemoryDeviceStore(state))
             // Without a replay guard, so that every copy of a message is new.
             receiver = NotificationReceiver(
-                keys: recording, effects: recording, database: ExtensionDatabase(in: "/nonexistent"), topic: nil)
+                store: store, database: ExtensionDatabase(in: "/nonexistent"), topic: nil)
         }
     }
 
@@ -101,17 +112,26 @@ struct InnerTarget: FuzzTarget {
 
     /// Opens as a phone does, which lets a message that has opened take effect.
     private func receive(_ envelope: Envelope, _ phone: Phone, at now: Timestamp) -> Outcome {
-        phone.recording.settled = nil
+        KnownKeys.known { () throws(KeyStoreError) in try phone.store.change { $0 = phone.state } }
         let push = Bytes(#"{"ENCRYPTED_DATA":"\#(envelope.text)"}"#.utf8)
         let delivery = phone.receiver.receive(push, requestID: nil, at: now).delivery
+        guard let after = phone.store.load()?.state else { fail("inner: a message deletes nothing") }
         switch delivery.outcome {
         case .opened, .dropped:
             guard let opened = delivery.opened else { fail("inner: an opened push has its notification") }
-            let effect = RecordingPhone.Effect(provider: opened.provider, certificate: opened.certificate)
-            require(phone.recording.settled == effect, "inner: what a message has brought takes effect")
+            for provider in scene.providers.map(\.publicKey) {
+                var known = phone.state.trust(in: provider, for: KnownKeys.topic)
+                if provider == opened.provider, let certificate = opened.certificate {
+                    _ = try? known.accept(certificate, for: KnownKeys.topic)
+                }
+                require(
+                    after.trust(in: provider, for: KnownKeys.topic) == known,
+                    "inner: what a message has brought takes effect, and nothing else")
+            }
+            require(after.accounts == phone.state.accounts, "inner: a message changes no active key and no pin")
             return .opened(opened)
         case .fallback(let reason):
-            require(phone.recording.settled == nil, "inner: what was refused has no effect")
+            require(after == phone.state, "inner: what was refused has no effect")
             return .refused(reason.code)
         case .openedWithoutAttachment, .passed, .suppressed, .withdrawn:
             fail("inner: a sealed push is opened or refused")

@@ -46,7 +46,6 @@ struct RowScene {
         addKeys(keys)
         addOthers(keys)
         addAnswers(keys)
-        addUpdateKeys(keys)
     }
 
     private mutating func add<Row: StoredRow>(_ rows: Row..., secretColumns: [[Int]] = []) {
@@ -56,25 +55,6 @@ struct RowScene {
 
     private mutating func addKeys(_ keys: StoreKeys) {
         let (now, topic) = (KnownKeys.now, KnownKeys.topic)
-        let device = DeviceKeyRow(
-            id: 1, name: "alice", topic: topic, key: KnownKeys.device, generation: 1, state: .active, createdAt: now,
-            keys: keys)
-        let retiring = KnownKeys.known { () throws(KeyStoreError) in
-            try device.moved(to: .retiring, retiresAt: now, keys)
-        }
-        // The primary key, the public key, generation, state and the sealed secret.
-        let columns = [0, 3, 5, 6, 9]
-        add(
-            device, retiring,
-            DeviceKeyRow(
-                id: 2, name: "bob", topic: nil, key: KnownKeys.otherDevice, generation: 7, state: .pending,
-                createdAt: now, keys: keys), secretColumns: [columns])
-        if let key = KnownKeys.postQuantum {
-            add(
-                DeviceKeyRow(
-                    id: 3, name: "alice", topic: topic, key: key, generation: 2, state: .pending, createdAt: now,
-                    keys: keys), secretColumns: [columns])
-        }
         let trust = TrustScene()
         let certificate = trust.entries[0].certificate
         let rows = (1...3 as ClosedRange<UInt8>).map { number in
@@ -96,8 +76,7 @@ struct RowScene {
     }
 
     private mutating func addOthers(_ keys: StoreKeys) {
-        let (now, topic) = (KnownKeys.now, KnownKeys.topic)
-        let (provider, other) = (KnownKeys.provider(1).publicKey, KnownKeys.provider(2).publicKey)
+        let now = KnownKeys.now
         let certificates = TrustScene().entries.map(\.certificate)
         add(
             StoreHeader(keys: keys, derivation: nil, createdAt: now),
@@ -107,12 +86,6 @@ struct RowScene {
                     salt: Bytes(repeating: 1, count: StoreKDF.saltLength), cost: .standard),
                 createdAt: now))
         add(SettingRow(name: "topic", value: "com.example.app"), SettingRow(name: "title", value: ""))
-        add(
-            PinRow(id: 1, account: "alice", topic: topic, key: provider, origin: .app, createdAt: now),
-            PinRow(id: 2, account: "bob", topic: nil, key: other, origin: .reply, createdAt: now))
-        add(
-            LearnedTrustRow(id: 1, provider: provider, topic: topic, trust: LearnedTrust(certificates[0])),
-            LearnedTrustRow(id: 2, provider: other, topic: topic, trust: LearnedTrust(certificates[1], floor: 150)))
         add(
             PastEpochRow(id: 1, provider: 1, CertificatePlan.PastEpoch(nil, replacedAt: now)),
             PastEpochRow(id: 2, provider: 1, CertificatePlan.PastEpoch(certificates[1], replacedAt: now)))
@@ -166,14 +139,6 @@ struct RowScene {
         add(
             AnswerRow(id: hash, digest: hash, openedAt: now, endsAt: now.adding(.days(31))),
             AnswerRow(id: [1], digest: [], openedAt: now, endsAt: now))
-    }
-
-    private mutating func addUpdateKeys(_ keys: StoreKeys) {
-        let signing = TrustScene().signing
-        // The primary key and the sealed seed.
-        add(
-            UpdateKeyRow(id: 1, account: "alice", signing[0], keys),
-            UpdateKeyRow(id: 2, account: "bob", signing[1], keys), secretColumns: [[0, 2]])
     }
 
     // MARK: Reading

@@ -5,15 +5,19 @@ import Pushcrypt
 /// A row of a store. A changed row is not used unless its author has the store's keys, and even then a secret is not used in
 /// another place.
 ///
-/// Input: which row, read as a row of which table, whether the tag is recomputed; then changes of the columns.
+/// Input: which row, read as a row of which table, whether the tag is recomputed; then changes of the columns. After the last row
+/// comes the device's state.
 struct RowTarget: FuzzTarget {
     static let name = "row"
 
     private let scene = RowScene()
+    private let state = StateScene()
 
     func run(_ input: Bytes) {
         var choices = Choices(input)
-        let row = scene.rows[choices.number(below: scene.rows.count)]
+        let number = choices.number(below: scene.rows.count + 1)
+        guard number < scene.rows.count else { return state.run(&choices) }
+        let row = scene.rows[number]
         let (other, form) = (choices.number(below: scene.rows.count), choices.byte())
         let reader = form & 1 == 0 ? row.reader : scene.rows[other].reader
         let isTagged = form & 2 != 0

@@ -42,14 +42,6 @@ package final class ModelKeychain: Sendable {
         return other
     }
 
-    /// Another Keychain with the same items: a test goes on from one state in several ways.
-    package func copy() -> ModelKeychain {
-        let items = state.withLock { $0.items }
-        let other = ModelKeychain()
-        other.state.withLock { $0.items = items }
-        return other
-    }
-
     // MARK: Changes by a test
 
     /// Makes every call of this kind return a status and do nothing; nil ends that.
@@ -60,14 +52,25 @@ package final class ModelKeychain: Sendable {
         state.withLock { $0.interruptions.append((call, body)) }
     }
 
-    /// Ends every failure, also those that a test has prepared and no call has met.
-    package func forgetInterruptions() { state.withLock { ($0.failures, $0.interruptions) = ([:], []) } }
-
     /// The calls so far that were allowed to write.
     package var writes: [Call] { state.withLock { $0.calls.filter { $0 != .copyMatching } } }
 
     /// The data of every item.
     package var data: [ContiguousArray<UInt8>] { state.withLock { $0.items.values.map(\.data) } }
+
+    /// The revision and the data of an account's item.
+    package func item(_ account: String) -> Item? {
+        state.withLock { state in
+            state.items.first { $0.key.account == account }.map {
+                Item(revision: $0.value.generic, data: $0.value.data)
+            }
+        }
+    }
+
+    package struct Item: Equatable, Sendable {
+        package let revision: ContiguousArray<UInt8>
+        package let data: ContiguousArray<UInt8>
+    }
 
     /// Puts other data into the items of an account, by default into every item, as damage or another version would.
     package func replaceData(

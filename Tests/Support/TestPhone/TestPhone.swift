@@ -23,8 +23,10 @@ package final class TestPhone: Sendable {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        _ = try keys.generateDeviceKey(topic: Self.topic, at: now)
-        try keys.pinProvider(provider.publicKey, at: now)
+        try keys.change { (state) throws(KeyStoreError) in
+            try state.add(topic: Self.topic, at: now)
+            try state.pin(ProviderPin(provider.publicKey))
+        }
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -33,8 +35,13 @@ package final class TestPhone: Sendable {
     package let now = Timestamp(milliseconds: 1_767_225_600_000)
 
     /// The Keychain as the app and its extension see it.
-    package var keys: KeychainKeyStore {
-        KeychainKeyStore(items: keychain.process("keys"), accessGroup: "keys")
+    package var keys: KeychainDeviceStore {
+        KeychainDeviceStore(items: keychain.process("keys"), accessGroup: "keys", topic: Self.topic)
+    }
+
+    /// The device's keys, those of every account.
+    package var deviceKeys: [DeviceState.Key] {
+        get throws { try keys.state().accounts.flatMap(\.keys) }
     }
 
     /// The folder of the extension's files.
@@ -57,7 +64,7 @@ package final class TestPhone: Sendable {
         _ payload: String = payload, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
         from: CommunicationSender? = nil, options: Sealer.Options = Sealer.Options(), answers: AnswerSecret? = nil
     ) throws -> ContiguousArray<UInt8> {
-        guard let device = try keys.deviceKeys().last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
+        guard let device = try deviceKeys.last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
         return try Sealer(provider: provider, topic: Self.topic, answers: answers)
             .seal(
                 payload.utf8, attachments: attachments, fullBody: fullBody, from: from, to: device, at: now,

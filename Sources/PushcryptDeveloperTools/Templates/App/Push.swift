@@ -29,7 +29,8 @@ nonisolated enum Push {
 
     /// The outcomes of the last deliveries, without content, for a user to send: 'pushcrypt explain FILE' explains them.
     static func journal() throws -> Data {
-        Data(JournalExport(try AppGroup(identifier: "group.com.example").journal().entries()).json)
+        let group = AppGroup(identifier: "group.com.example", topic: try Topic("com.example.app"))
+        return Data(JournalExport(try group.journal().entries()).json)
     }
 }
 

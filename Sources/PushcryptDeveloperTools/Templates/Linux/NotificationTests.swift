@@ -78,7 +78,7 @@ import Testing
 
     @Test func aPhoneRegistersUntilTheProviderKnowsEverything() async throws {
         // The second registration reports the provider key that the phone trusts after the first reply.
-        let first = "register; acknowledged; register-again(provider-changed); acknowledged"
+        let first = "register(first); acknowledged; register(provider-changed); acknowledged"
         #expect(try await launch() == first)
         #expect(try await launch() == "nothing")
     }

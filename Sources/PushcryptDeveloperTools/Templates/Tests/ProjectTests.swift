@@ -24,10 +24,10 @@ nonisolated final class ProjectTests: XCTestCase {
     }
 
     func testTheKeychainGroupCanBeRead() throws {
-        _ = try SharedKeyStore.open().deviceKeys()
+        _ = try SharedKeyStore.open(for: try Topic("com.example.app")).load()
     }
 
     func testTheAppGroupHasAFolder() throws {
-        _ = try AppGroup(identifier: "group.com.example").journal()
+        _ = try AppGroup(identifier: "group.com.example", topic: try Topic("com.example.app")).journal()
     }
 }

@@ -137,6 +137,7 @@ public struct Data: Hashable, Sendable, RandomAccessCollection, MutableCollectio
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue };
         public static let atomic = Self(rawValue: 1);
         public static let completeFileProtectionUntilFirstUserAuthentication = Self(rawValue: 2)
+        public static let noFileProtection = Self(rawValue: 4)
     }
     public func write(to url: URL, options: WritingOptions = []) throws {}
     public struct SearchOptions: OptionSet, Sendable {

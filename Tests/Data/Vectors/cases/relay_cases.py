@@ -90,6 +90,8 @@ def refused_grant_cases() -> list[Case]:
         refused_grant("a text with a character of base64", malformed, "+" + text[1:]),
         refused_grant("a byte fewer", malformed, good[:-1]),
         refused_grant("a byte more", malformed, good + b"\x00"),
+        refused_grant("a plaintext of 406 bytes, sealed well", malformed, sealed(plaintext[:-1])),
+        refused_grant("a plaintext of 408 bytes, sealed well", malformed, sealed(plaintext + b"\x00")),
         refused_grant("another version", malformed, b"\x02" + good[1:]),
         refused_grant("a changed relay key id", unknown, changed(1)),
         refused_grant("a changed grant id", malformed, changed(5)),

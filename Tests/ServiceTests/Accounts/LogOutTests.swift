@@ -1,0 +1,272 @@
+import Foundation
+import Intents
+import ModelKeychain
+import Pushcrypt
+import PushcryptIntents
+import TestPhone
+import Testing
+import UserNotifications
+import Waiting
+
+@testable import PushcryptKeyStore
+@testable import PushcryptReceiver
+@testable import PushcryptService
+
+/// What is left of an account after its log-out, on the phone and at its provider.
+@Suite(.serialized, .oneAtATime) struct LogOutTests {
+    private let app: TestApp
+    private let server: TestServer
+
+    init() throws {
+        app = try TestApp()
+        server = app.server
+    }
+
+    private func accounts() -> PushAccounts { app.accounts { $0.senders = .intents() } }
+
+    private func update(_ names: [String], _ accounts: PushAccounts) async {
+        for outcome in await accounts.update(names, token: TestApp.token, alertsAreShown: true).values {
+            #expect(outcome.status == .registered)
+        }
+    }
+
+    @Test func logOutForgetsTheAccountAndTheServerHearsOfIt() async throws {
+        let accounts = accounts()
+        await update(["anna", "ben"], accounts)
+        try await accounts.logOut("anna")
+        #expect(try app.names == ["ben"])
+        #expect(await eventually { server.users == ["ben"] })
+    }
+
+    @Test func aLogOutThatWasOfflineIsSentWhenNobodyIsLoggedIn() async throws {
+        let accounts = accounts()
+        await update(["anna"], accounts)
+        server.fails = true
+        try await accounts.logOut("anna")
+        await eventually { server.requests == 3 }
+        server.fails = false
+        // The phone may hear of the failure only after this update, and then posts at the next.
+        for _ in 0..<100 where !server.users.isEmpty {
+            await accounts.resume()
+            try await Task.sleep(nanoseconds: 10_000_000)
+        }
+        #expect(server.users.isEmpty)
+    }
+
+    /// The device has signed its end: it needs no session, and the next user's update sends it.
+    @Test func anOfflineLogOutIsSentWhenAnotherUserIsThere() async throws {
+        let accounts = accounts()
+        await update(["anna"], accounts)
+        server.fails = true
+        try await accounts.logOut("anna")
+        await eventually { server.requests == 3 }
+        server.fails = false
+        let later = self.accounts()
+        await update(["ben"], later)
+        #expect(await eventually { server.users == ["ben"] })
+    }
+
+    /// Each account may have its own server, and one may be gone for ever.
+    @Test func aServerThatIsGoneDoesNotStopTheOthers() async throws {
+        let accounts = accounts()
+        await update(["anna", "ben", "cleo"], accounts)
+        server.gone = ["anna"]
+        for user in ["anna", "ben"] { try await accounts.logOut(user) }
+        #expect(await eventually { server.users == ["anna", "cleo"] })
+        // It comes back.
+        server.gone = []
+        await update(["cleo"], accounts)
+        #expect(await eventually { server.users == ["cleo"] })
+    }
+
+    /// The reply comes when the account is gone.
+    @Test func aLogOutDuringARegistrationWins() async throws {
+        let accounts = accounts()
+        let gate = Gate()
+        server.gate = gate
+        async let outcome = accounts.update("anna")
+        #expect(await gate.hasVisitors())
+        try await accounts.logOut("anna")
+        #expect(await outcome.status == .loggedOut)
+        gate.open()
+        await eventually { server.requests == 2 }
+        await eventually { server.users == [] }
+        #expect(server.users == [] && server.requests == 2)
+        #expect(try app.state.accounts.isEmpty)
+    }
+
+    /// Another object of the app has sent the end while the record was under way: the late reply says that the device
+    /// is there.
+    @Test func anEndThatIsFasterThanTheRecordIsSentAgain() async throws {
+        let key = server.key.publicKey
+        func process() -> PushAccounts { app.accounts { $0.trust = { .provider(key) } } }
+        let (first, second, gate) = (process(), process(), Gate())
+        server.gate = gate
+        async let outcome = first.update("anna")
+        #expect(await gate.hasVisitors())
+        server.gate = nil
+        try await second.logOut("anna")
+        // The server has never heard of the device.
+        #expect(await eventually { (try? app.state.ends.isEmpty) == true })
+        gate.open()
+        #expect(await outcome.status != .registered)
+        #expect(await eventually { server.requests == 3 && server.users.isEmpty })
+        #expect(try app.state.accounts.isEmpty)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    /// The second update of the first object waits for its first, while the other object logs out.
+    @Test func aLogOutByAnotherObjectEndsWhatWaits() async throws {
+        final class Updates { var count = 0 }
+        let (updates, gate) = (Locked(Updates()), Gate())
+        let first = app.accounts {
+            $0.appVersion = {
+                updates.withLock { $0.count += 1 }
+                return nil
+            }
+        }
+        let second = accounts()
+        server.gate = gate
+        async let outcome = first.update("anna")
+        #expect(await gate.hasVisitors())
+        async let later = first.update("anna")
+        #expect(await eventually { updates.withLock { $0.count } == 2 })
+        server.gate = nil
+        try await second.logOut("anna")
+        gate.open()
+        #expect(await outcome.status == .loggedOut)
+        #expect(await later.status == .loggedOut)
+        #expect(await eventually { server.users.isEmpty })
+        #expect(try app.state.accounts.isEmpty)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func aLogOutThatTheStoreRefusesThrows() async throws {
+        let accounts = accounts()
+        await update(["anna"], accounts)
+        app.phone.keychain.restart()
+        await #expect(throws: LogOutProblem.self) { try await accounts.logOut("anna") }
+        app.phone.keychain.unlock()
+        try await accounts.logOut("anna")
+        #expect(try app.names == [])
+    }
+
+    // MARK: The screen
+
+    /// Nothing of the account is left where another user can see it.
+    @Test func logOutTakesEverythingOffTheScreen() async throws {
+        let accounts = accounts()
+        await update(["anna", "ben"], accounts)
+        let face = try SealedAttachment(SealedAttachment.plain(1000), name: "a.jpg")
+        let center = UNUserNotificationCenter.current()
+        _ = try await center.requestAuthorization(options: [.alert])
+        for user in ["anna", "ben"] {
+            let content = try await show("Hello \(user)", to: user, with: face)
+            try await center.add(
+                UNNotificationRequest(identifier: "\(user) \(folder.path)", content: content, trigger: nil))
+        }
+        #expect(donations == ["Sender anna", "Sender ben"])
+        #expect(shared == 2)
+
+        try await accounts.logOut("anna")
+        let left = await center.deliveredNotifications().map(\.request.identifier)
+        #expect(!left.contains("anna \(folder.path)") && left.contains("ben \(folder.path)"))
+        #expect(donations == ["Sender ben"])
+        #expect(shared == 1)
+    }
+
+    /// The extension had opened the message when the keys went.
+    @Test func whatIsBeingPreparedAtTheLogOutIsNotShown() async throws {
+        let accounts = accounts()
+        await update(["anna"], accounts)
+        var configuration = app.phone.configuration
+        let gate = Gate()
+        configuration.change = { _, content, _ in
+            await gate.waitUntilOpen()
+            return content
+        }
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(
+            try TestPhone.request(server.seal("Hello anna", to: "anna"), identifier: "1"),
+            contentHandler: handler.handler)
+        #expect(await gate.hasVisitors())
+        try await accounts.logOut("anna")
+        gate.open()
+        let content = try #require(await handler.delivered())
+        #expect(content.body == "" && content.subtitle == "(Encrypted)" && content.userInfo.isEmpty)
+    }
+
+    /// What was shown at the very moment of the log-out goes with the next update.
+    @Test func anUpdateRemovesWhatNoAccountOwns() async throws {
+        let accounts = accounts()
+        await update(["anna"], accounts)
+        let content = try await show("Hello anna", to: "anna", with: nil)
+        try await accounts.logOut("anna")
+        let center = UNUserNotificationCenter.current()
+        _ = try await center.requestAuthorization(options: [.alert])
+        let late = "late \(folder.path)"
+        try await center.add(UNNotificationRequest(identifier: late, content: content, trigger: nil))
+        await update(["ben"], accounts)
+        #expect(await !center.deliveredNotifications().map(\.request.identifier).contains(late))
+    }
+
+    @Test func theChangeAndTheResponseKnowTheAccount() async throws {
+        await update(["anna", "ben"], accounts())
+        for user in ["anna", "ben"] {
+            let seen = Locked(Seen())
+            var configuration = app.phone.configuration
+            configuration.change = { _, content, context in
+                seen.withLock { $0.account = context.account }
+                return content
+            }
+            let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+            service.handle(
+                try TestPhone.request(server.seal("Hello", to: user)), contentHandler: handler.handler)
+            let content = try #require(await handler.delivered())
+            #expect(seen.withLock { $0.account } == user)
+            #expect(content.mark?.account == user)
+        }
+    }
+
+    /// The relay cannot say whose a push is.
+    @Test func aForgedMarkIsNobodys() throws {
+        let content = UNMutableNotificationContent()
+        content.userInfo = ["aps": ["alert": "x"], "pushcrypt": String(repeating: "a", count: 32) + " anna"]
+        #expect(content.mark == nil)
+        content.userInfo["aps"] = nil
+        #expect(content.mark?.account == "anna")
+    }
+
+    // MARK: Parts
+
+    private var folder: URL { app.phone.folder }
+
+    private func show(_ text: String, to user: String, with face: SealedAttachment?) async throws
+        -> UNNotificationContent
+    {
+        var configuration = app.phone.configuration
+        configuration.senders = .intents()
+        configuration.sharesAttachments = true
+        configuration.transport = PlayedTransport { _ in face.map { .bytes($0.sealed) } ?? .fail("none") }
+        configuration.attachmentFolder = AttachmentFolder(folder)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        let push = try server.seal(
+            text, to: user, attachments: face.map { [$0.reference] } ?? [],
+            from: CommunicationSender(name: "Sender \(user)", handle: "\(folder.path)", conversation: "c"))
+        service.handle(try TestPhone.request(push, identifier: user), contentHandler: handler.handler)
+        return try #require(await handler.delivered())
+    }
+
+    private var donations: Set<String> {
+        Set(INInteraction.donations.values.filter { $0.hasPrefix("Sender ") })
+    }
+
+    private var shared: Int {
+        let folder = app.phone.directory.appendingPathComponent("attachments")
+        return (try? FileManager.default.contentsOfDirectory(atPath: folder.path).count) ?? 0
+    }
+
+    private final class Seen {
+        var account = ""
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import ModelKeychain
+import Pushcrypt
+import TestPhone
+import Testing
+import Waiting
+
+@testable import PushcryptKeyStore
+@testable import PushcryptReceiver
+@testable import PushcryptService
+
+/// No grant outlives what it was for: its account, its installation, its server's push key.
+@Suite(.serialized, .oneAtATime) struct RelayEndsTests {
+    private let app: TestApp
+    private let server: TestServer
+    private let relay: TestRelay
+    private let pushKey = PushKey().publicKey
+
+    init() throws {
+        app = try TestApp()
+        (server, relay) = (app.server, app.web)
+        server.name(pushKey, to: "rita")
+    }
+
+    private func accounts(_ change: (inout AccountSettings) -> Void = { _ in }) -> PushAccounts {
+        app.accounts {
+            $0.relay = PushRelay(ModelRelay.origin)
+            change(&$0)
+        }
+    }
+
+    /// An app whose relay has ended what earlier installations left.
+    private func registered() async -> PushAccounts {
+        let accounts = accounts()
+        #expect(await accounts.update("rita").status == .registered)
+        return accounts
+    }
+
+    private func grant(_ user: String = "rita") throws -> String {
+        let grant = server.record(user)?.grant
+        return try #require(grant)
+    }
+
+    private func isLive(_ grant: String) -> Bool { relay.with { $0.isLive(grant) } }
+
+    @Test func aLogOutOfflineEndsTheGrantLater() async throws {
+        let accounts = await registered()
+        let grant = try grant()
+        relay.answers = [nil]
+        try await accounts.logOut("rita")
+        await eventually { relay.answers.isEmpty }
+        await allTurns()
+        #expect(isLive(grant))
+        // Another process, with another user.
+        let later = self.accounts()
+        _ = await later.update("rob")
+        #expect(await eventually { !isLive(grant) && (try? app.state.relay?.ended) == [] })
+        withExtendedLifetime(later) {}
+    }
+
+    /// The grant and its secret end it: the app need not know its token yet.
+    @Test func aLogOutBeforeTheFirstUpdateEndsTheGrant() async throws {
+        _ = await registered()
+        let grant = try grant()
+        let later = accounts()
+        try await later.logOut("rita")
+        #expect(await eventually { !isLive(grant) && server.users.isEmpty })
+        withExtendedLifetime(later) {}
+    }
+
+    @Test(arguments: [(400, "malformed-grant"), (403, "wrong-secret"), (410, "grant-unknown-key")])
+    func whatCanNeverEndIsForgotten(_ status: Int, _ code: String) async throws {
+        let accounts = await registered()
+        relay.with { $0.refusals["/v1/revoke"] = ModelRelay.answer(status, #"{"code":"\#(code)"}"#) }
+        try await accounts.logOut("rita")
+        #expect(await eventually { (try? app.state.relay?.ended) == [] })
+        await accounts.resume()
+        await allTurns()
+        #expect(relay.asked.count == 4)
+    }
+
+    /// A relay that refuses one end permanently still issues grants, and ends others.
+    @Test func aRefusedEndStopsNobody() async throws {
+        let accounts = await registered()
+        let first = try grant()
+        app.wait(.days(7))
+        _ = await accounts.update("rita")
+        let second = try grant()
+        relay.with { $0.refusals["/v1/revoke"] = ModelRelay.answer(403, #"{"code":"no-session"}"#) }
+        try await accounts.logOut("rita")
+        await eventually { relay.asked.last == "revoke \(first)" }
+        relay.with { $0.refusals = [:] }
+        server.name(pushKey, to: "rob")
+        #expect(await accounts.update("rob").status == .registered)
+        #expect(await eventually { !isLive(first) && !isLive(second) })
+        // The refused one waits.
+        let ends = relay.asked.filter { $0.hasPrefix("revoke ") }
+        #expect(ends == ["revoke \(first)", "revoke \(second)", "revoke \(first)"])
+    }
+
+    @Test func aLogOutWhileTheRelayIssuesWins() async throws {
+        let accounts = accounts()
+        let gate = Gate()
+        relay.gate = gate
+        async let outcome = accounts.update("rita")
+        #expect(await gate.hasVisitors())
+        try await accounts.logOut("rita")
+        #expect(await outcome.status == .loggedOut)
+        gate.open()
+        #expect(await eventually { server.users.isEmpty && relay.with { !$0.issued.contains(where: \.isLive) } })
+        #expect(try app.state.accounts.isEmpty)
+    }
+
+    /// The server says so, and may be wrong: what it has still pushes, so it is ended. [D-52]
+    @Test func aGrantThatAServerSaysHasEndedEnds() async throws {
+        let accounts = await registered()
+        let grant = try grant()
+        _ = server.with { $0.endedGrants.insert(grant) }
+        app.wait(.days(1))
+        #expect(await accounts.update("rita").status == .registered)
+        #expect(try self.grant() != grant)
+        #expect(await eventually { !isLive(grant) })
+    }
+
+    // MARK: A new installation
+
+    private func left() -> String {
+        relay.with { $0.issue(ContiguousArray(TestApp.token).hex, PushKey().publicKey.text).text }
+    }
+
+    /// The end of all is repeated until the relay has it; until then the first grant does. [R-12]
+    @Test func whatAnEarlierInstallationLeftEndsLaterIfTheRelayIsBusy() async throws {
+        let left = left()
+        relay.with { $0.refusals["/v1/revoke"] = ModelRelay.answer(503, #"{"code":"relay-unavailable"}"#) }
+        _ = await registered()
+        let first = try grant()
+        #expect(isLive(left) && isLive(first))
+        relay.with { $0.refusals = [:] }
+        // In another process, too.
+        _ = await registered()
+        let second = try grant()
+        #expect(!isLive(left) && !isLive(first) && isLive(second))
+        let count = relay.asked.count
+        app.wait(.days(7))
+        _ = await registered()
+        #expect(relay.asked.dropFirst(count) == ["grants"])
+    }
+
+    /// Whose key is gone has ended, and ends nothing: another one does.
+    @Test func aGrantThatCannotEndTheOthersIsReplaced() async throws {
+        let left = left()
+        relay.with { $0.refusals["/v1/revoke"] = ModelRelay.answer(410, #"{"code":"grant-unknown-key"}"#) }
+        #expect(await accounts().update("rita").problem == "blocked grant-unknown-key")
+        relay.with { $0.refusals = [:] }
+        _ = await registered()
+        #expect(try !isLive(left) && isLive(grant()))
+    }
+
+    /// Two objects of the app end what they found, and the slower one ends the grant of the faster.
+    @Test func aGrantThatWasEndedWithTheOthersIsReplaced() async throws {
+        let (first, second, gate) = (accounts(), accounts(), Gate())
+        relay.with { $0.refusals["/v1/revoke"] = ModelRelay.answer(503, #"{"code":"relay-unavailable"}"#) }
+        _ = await first.update("rita")
+        relay.with { $0.refusals = [:] }
+        relay.gate = gate
+        await second.resume()
+        #expect(await gate.hasVisitors())
+        relay.gate = nil
+        #expect(await first.update("rita").status == .registered)
+        let grant = try grant()
+        gate.open()
+        #expect(await eventually { !isLive(grant) })
+        await allTurns()
+        #expect(await first.update("rita").status == .registered)
+        let next = try self.grant()
+        #expect(isLive(next) && next != grant)
+        withExtendedLifetime(second) {}
+    }
+
+    /// One that has come while the relay was asked may be later, or not.
+    @Test func aGrantThatMayHaveEndedWithTheOthersEnds() async throws {
+        _ = await registered()
+        app.wait(.days(7))
+        _ = await registered()
+        try app.phone.keys.change { state in
+            let grants = state.account("rita")?.registration?.grants ?? []
+            state.noteAllEnded(Array(grants.prefix(1)))
+            #expect(grants.count == 2 && state.relay?.ended == [grants[1]] && state.grant(of: "rita") == nil)
+        }
+    }
+
+    @Test func aDamagedStateEndsWhatItKnewNothingOf() async throws {
+        _ = await registered()
+        let first = try grant()
+        app.phone.keychain.replaceData { ContiguousArray($0.dropLast()) }
+        #expect(await accounts().update("rita").notices == ["damaged-enrolment"])
+        #expect(try !isLive(first) && isLive(grant()))
+    }
+}
