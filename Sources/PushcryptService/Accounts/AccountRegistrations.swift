@@ -12,7 +12,7 @@ final class AccountRegistrations: @unchecked Sendable {
     private var registrar = Registrar()
     private var updates: [(account: String, call: CallOrder.Call, end: (PushAccounts.Outcome) -> Void)] = []
     private var messages: [Int: (task: Task<Void, Never>, timer: any ScheduledCall)] = [:]
-    /// What the next outcomes say besides.
+    /// More notices for the next outcomes.
     private var notices: Set<String> = []
 
     /// One for all objects of the process. It may wait for a disk or the Keychain: tasks' shared threads never do.
@@ -202,7 +202,7 @@ final class AccountRegistrations: @unchecked Sendable {
     }
 }
 
-/// Why a log-out is not complete.
+/// The reason that a log-out is not complete.
 struct LogOutProblem: Error, CustomStringConvertible {
     let description: String
 

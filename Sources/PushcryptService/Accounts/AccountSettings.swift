@@ -3,13 +3,13 @@ internal import Pushcrypt
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// Where an app's registrations get what they need. Not run on Apple systems.
+/// The sources of all that an app's registrations need. Not run on Apple systems.
 struct AccountSettings: Sendable {
     /// The extension's directory in the app group.
     var directory: @Sendable () throws -> URL
     var topic: @Sendable () throws -> Topic
     var trust: @Sendable () throws -> FirstTrust
-    /// What the extension shows senders with.
+    /// The extension's way to show senders.
     var senders: SenderDisplay?
     var relay: PushRelay?
     var poster: any WebPosting = URLSessionPoster()
@@ -23,7 +23,7 @@ struct AccountSettings: Sendable {
         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
         return version.flatMap(AppVersion.init)
     }
-    /// When a message counts as lost, in milliseconds.
+    /// The time after which a message counts as lost, in milliseconds.
     var patience: UInt64 = 60_000
     var clock: any DeliveryClock = SystemClock()
     var now: @Sendable () -> Timestamp = { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
@@ -38,7 +38,7 @@ struct AccountSettings: Sendable {
         store = { try SharedKeyStore.open(for: try topic()) }
     }
 
-    /// What holds for every account.
+    /// Returns what holds for every account.
     func terms() throws -> Registrar.Terms {
         Registrar.Terms(enrolment: EnrolmentTerms(topic: try ownTopic(), trust: try trust()), relay: relay)
     }

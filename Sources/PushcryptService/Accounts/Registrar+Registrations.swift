@@ -39,7 +39,7 @@ extension Registrar {
         }
     }
 
-    /// What the account's record says: with a relay the grant instead of the token.
+    /// Returns what the account's record says: with a relay the grant instead of the token.
     private func facts(of wish: Wish, _ state: DeviceState, _ terms: Terms) -> EnrolmentFacts {
         guard terms.relay != nil else { return wish.facts }
         var facts = wish.facts

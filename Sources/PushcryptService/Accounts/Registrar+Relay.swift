@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// How the app's relay is, as far as this process knows.
+/// The state of the app's relay, as far as this process knows.
 struct RelayStatus {
     typealias Status = PushAccounts.Outcome.Status
 
@@ -11,7 +11,7 @@ struct RelayStatus {
 
     /// The phone's last known address. A phone has one, whatever account an update is for.
     var address: PushAddress?
-    /// Why the relay is not asked before the next update.
+    /// The reason not to ask the relay before the next update.
     private var problem: Status?
     /// Whether the relay has refused to end a grant; asked again at the next update.
     private(set) var isEndRefused = false
@@ -19,7 +19,7 @@ struct RelayStatus {
 
     mutating func resume() { (problem, isEndRefused) = (nil, false) }
 
-    /// Why the relay must not be asked now.
+    /// Returns the reason not to ask the relay now.
     func obstacle(at now: Timestamp) -> Status? {
         if let problem { return problem }
         guard let rest, rest.from <= now, now < rest.until else { return nil }

@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// What becomes of the registrations of all accounts: a pure state machine, without clock, lock, file or network.
+/// The registrations of all accounts: a pure state machine, without clock, lock, file or network.
 ///
 /// It holds only what is under way in this process; everything else is in the device's state. After each event it
 /// says what there is to say next. Of each account at most one registration is under way, of all at most one end and
@@ -36,14 +36,14 @@ struct Registrar {
         case finish(account: String, PushAccounts.Outcome)
     }
 
-    /// What holds for every account, and at every event.
+    /// The rules for every account, and at every event.
     struct Terms {
         var enrolment: EnrolmentTerms
         var relay: PushRelay?
 
         var topic: Topic { enrolment.topic }
 
-        /// Where the phone is, for the relay.
+        /// Returns the phone's address for the relay.
         func address(_ facts: EnrolmentFacts) -> PushAddress? {
             guard relay != nil, let token = facts.pushToken, let environment = facts.environment else { return nil }
             return PushAddress(token: token, environment: environment, topic: topic)
@@ -53,9 +53,9 @@ struct Registrar {
     /// The name of an account, which is compared by its bytes.
     typealias Name = ContiguousArray<UInt8>
 
-    /// What the app wants for an account.
+    /// A wish of the app for an account.
     struct Wish {
-        /// What has come while a registration was under way, which did not yet say it.
+        /// A wish that came while a registration was under way, which did not yet say it.
         enum Renewal { case update, pairing }
 
         let account: String
@@ -67,15 +67,15 @@ struct Registrar {
         /// Whether there was no such account before.
         let isNew: Bool
         var renewal: Renewal?
-        /// How many registrations it has taken.
+        /// The number of registrations it has taken.
         var attempt = 0
         var isNoted = false
         var outcome = PushAccounts.Outcome()
-        /// Why the relay has issued no grant.
+        /// The reason that the relay has issued no grant.
         var relayProblem: PushAccounts.Outcome.Status?
     }
 
-    /// How a registration travels.
+    /// The way of a registration.
     enum Way {
         /// Over the app's channel, in the account's session.
         case channel
@@ -86,14 +86,14 @@ struct Registrar {
         case open(String, hello: RecordNonce?)
     }
 
-    /// What a message is about.
+    /// The subject of a message.
     enum Message {
         case registration(account: String, EnrolmentRequest, Way)
         case end(DeviceState.End, hello: RecordNonce?)
         case relay(PhoneRequest, RelayWish)
     }
 
-    /// What the relay is asked for.
+    /// A wish to the relay.
     enum RelayWish {
         /// A grant for the server of an account.
         case grant(account: String, SigningPublicKey, PushAddress)
@@ -174,7 +174,7 @@ struct Registrar {
 
     // MARK: Wishes
 
-    /// What was not said, or not answered, may be tried again.
+    /// Lets everything be tried again that was not said, or not answered.
     private mutating func resume() {
         lostEnds = []
         relay.resume()

@@ -9,7 +9,7 @@ import Waiting
 @testable import PushcryptReceiver
 @testable import PushcryptService
 
-/// What an app finds at a launch: another installation's keys, a phone that is locked, damage, a newer version,
+/// A launch that finds another installation's keys, a phone that is locked, damage, a newer version,
 /// another app.
 @Suite(.serialized, .oneAtATime) struct InstallationTests {
     private let app: TestApp
@@ -150,7 +150,7 @@ import Waiting
         #expect(await eventually { server.users == ["anna"] })
     }
 
-    /// What the relay has issued for the lost state ends, with all that there was before.
+    /// A grant that the relay has issued for the lost state ends, with all that there was before.
     @Test func damageWhileTheRelayIsAskedLosesNoGrant() async throws {
         server.name(PushKey().publicKey, to: "anna")
         let (accounts, gate) = (app.accounts { $0.relay = PushRelay(ModelRelay.origin) }, Gate())
@@ -246,7 +246,7 @@ import Waiting
         #expect(server.with { $0.devices.map(\.id) } == [device] && server.requests == 3)
     }
 
-    /// Who waits for the same relay has nothing left to wait for.
+    /// An account that waits for the same relay has nothing left to wait for.
     @Test func aGrantThatCannotBeStoredHoldsNobodyUp() async throws {
         let (store, gate) = (FailingStore(app.phone.keys), Gate())
         for user in ["anna", "ben"] { server.name(PushKey().publicKey, to: user) }

@@ -12,7 +12,7 @@ import Waiting
 @testable import PushcryptReceiver
 @testable import PushcryptService
 
-/// What is left of an account after its log-out, on the phone and at its provider.
+/// The remains of an account after its log-out, on the phone and at its provider.
 @Suite(.serialized, .oneAtATime) struct LogOutTests {
     private let app: TestApp
     private let server: TestServer
@@ -196,7 +196,7 @@ import Waiting
         #expect(content.body == "" && content.subtitle == "(Encrypted)" && content.userInfo.isEmpty)
     }
 
-    /// What was shown at the very moment of the log-out goes with the next update.
+    /// A notification of the very moment of the log-out goes with the next update.
     @Test func anUpdateRemovesWhatNoAccountOwns() async throws {
         let accounts = accounts()
         await update(["anna"], accounts)

@@ -15,7 +15,7 @@ struct ModelRelay {
     }
 
     static let origin = "https://relay.example.com"
-    /// What it answers at a path instead of working.
+    /// The answers at paths, instead of work.
     var refusals: [String: WebAnswer] = [:]
     var end = Timestamp(milliseconds: 1_767_225_600_000).adding(.days(180))
     private(set) var issued: [Grant] = []

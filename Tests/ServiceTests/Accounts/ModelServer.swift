@@ -13,7 +13,7 @@ struct ModelServer {
         let grant: String?
     }
 
-    /// What is kept of a device's signatures, also when it has ended.
+    /// The update key and sequence of a device, kept also when it has ended.
     struct Signing {
         let key: SigningPublicKey?
         let sequence: UInt64
@@ -22,7 +22,7 @@ struct ModelServer {
     let key: ProviderKey
     /// The app.
     let topic: Topic
-    /// What signs replies.
+    /// The signer of replies.
     var signer: EnvelopeSigner
     private(set) var devices: [Device] = []
     private(set) var signing: [String: Signing] = [:]
@@ -150,7 +150,7 @@ struct ModelPairing {
     private let exchange: PairingExchange
     private var paired: DeviceRegistration?
 
-    /// Whose code it is by now.
+    /// The device that the code has paired.
     var pairedDevice: String? { paired?.deviceID }
 
     init(_ provider: ProviderPublicKey, url: String = url, of user: String = "home") throws {

@@ -9,8 +9,8 @@ import Waiting
 @testable import PushcryptReceiver
 @testable import PushcryptService
 
-/// What a paired account posts to the address of its code, and whom it believes there. (`Docs/FormatRecords.md`, D-44
-/// to D-52)
+/// The posts of a paired account to the address of its code, and the replies that it believes. (`Docs/FormatRecords.md`,
+/// D-44 to D-52)
 @Suite(.serialized, .oneAtATime) struct PairedAccountsTests {
     private let app: TestApp
     private let server: TestServer
@@ -104,7 +104,7 @@ import Waiting
         #expect(outcome.status == .refused(.badRecordSignature) && outcome.notices == ["pair-again"])
     }
 
-    /// What others have signed, or nobody, changes nothing. [D-44]
+    /// A reply that others have signed, or nobody, changes nothing. [D-44]
     @Test(arguments: [(200, "{}"), (200, ""), (404, ""), (500, "x"), (302, "")])
     func whatIsNotSignedIsNoReply(_ status: Int, _ body: String) async throws {
         let accounts = try await paired()

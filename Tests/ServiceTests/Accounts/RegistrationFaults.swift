@@ -28,7 +28,7 @@ extension RegistrationWorld {
         return nil
     }
 
-    /// Who waits has a message under way, or waits for that to the relay.
+    /// An account that waits has a message under way, or waits for that to the relay.
     private func waitFault() -> String? {
         if Set(registrar.underway.keys) != Set(network.map(\.message)) { return "other messages are under way" }
         var registrations: [String] = []
@@ -50,7 +50,7 @@ extension RegistrationWorld {
     /// The devices at the provider, but for those that the phone can end with nobody.
     private var devices: [ModelServer.Device] { server.devices.filter { !unheard.contains($0.id) } }
 
-    /// Where the phone's token and grants are.
+    /// The token is at no server, and no grant at one that the phone has forgotten.
     private func relayFault() -> String? {
         guard let relay else { return nil }
         if server.devices.contains(where: { $0.record.token != nil }) { return "a server has the token" }

@@ -43,7 +43,7 @@ struct RegistrationWorld {
     private(set) var relay: ModelRelay?
     private(set) var pairing: ModelPairing?
     private(set) var server = ModelServer(Self.provider)
-    /// How many steps of a change of the push key are done, of two.
+    /// The steps done of a change of the push key, of two.
     private(set) var pushKey = 0
     private var now = Timestamp(milliseconds: 1_767_225_600_000)
     /// The devices that were logged out before the phone had ever heard of their provider: it has nobody to tell.
@@ -56,7 +56,7 @@ struct RegistrationWorld {
     /// The users whose updates have not ended.
     private(set) var waiting: Set<String> = []
     private(set) var outcomes: [String: PushAccounts.Outcome] = [:]
-    /// What was wrong at an event.
+    /// A fault at an event.
     private(set) var misstep: String?
 
     private let terms: Registrar.Terms

@@ -45,7 +45,7 @@ import Waiting
 
     // MARK: Grants
 
-    /// What an earlier installation has left ends with the first grant, which is no exception.
+    /// The first grant ends all that an earlier installation has left, and itself.
     @Test func aServerGetsAGrantAndNeverTheToken() async throws {
         let outcome = await accounts().update("rita")
         #expect(outcome.status == .registered && outcome.notices == [])

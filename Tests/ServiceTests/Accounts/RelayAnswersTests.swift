@@ -7,7 +7,7 @@ import Waiting
 @testable import PushcryptReceiver
 @testable import PushcryptService
 
-/// What a relay answers that does not work, or wants to be left alone.
+/// Answers of a relay that does not work, or wants to be left alone.
 @Suite(.serialized, .oneAtATime) struct RelayAnswersTests {
     private let app: TestApp
     private let server: TestServer

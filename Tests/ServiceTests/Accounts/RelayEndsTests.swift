@@ -146,7 +146,7 @@ import Waiting
         #expect(relay.asked.dropFirst(count) == ["grants"])
     }
 
-    /// Whose key is gone has ended, and ends nothing: another one does.
+    /// A grant whose key is gone has ended, and ends nothing: another one does.
     @Test func aGrantThatCannotEndTheOthersIsReplaced() async throws {
         let left = left()
         relay.with { $0.refusals["/v1/revoke"] = ModelRelay.answer(410, #"{"code":"grant-unknown-key"}"#) }

@@ -37,7 +37,7 @@ final class TestApp: Sendable {
 
     func setClock(_ now: Timestamp) { time.withLock { $0.now = now } }
 
-    /// What tells one installation from another.
+    /// The mark of the installation.
     var mark: InstallationMark { InstallationMark(url: phone.folder.appendingPathComponent("app/installation")) }
 
     func accounts(_ change: (inout AccountSettings) -> Void = { _ in }) -> PushAccounts {

@@ -13,7 +13,7 @@ final class TestRelay: WebPosting {
         var pairing: ModelPairing?
         /// The servers at their addresses.
         var servers: [String: TestServer] = [:]
-        /// How somebody answers who knows the code.
+        /// The answers of somebody who knows the code.
         var forgery: (signer: EnvelopeSigner, reply: (DeviceRegistration) -> RegistrationReply)?
         /// The answers that come first, an error for nil.
         var answers: [WebAnswer?] = []
@@ -21,7 +21,7 @@ final class TestRelay: WebPosting {
         var requests: [WebRequest] = []
         var gate: Gate?
 
-        /// What the server of an address answers.
+        /// Returns the answer of an address's server.
         func answer(_ request: WebRequest) -> WebAnswer? {
             guard let server = servers[request.url] else { return nil }
             guard case .pairing(let sealed) = try? PhonePost(json: request.body, over: .open) else {
@@ -39,13 +39,13 @@ final class TestRelay: WebPosting {
         set { state.withLock { $0.gate = newValue } }
     }
 
-    /// What the next requests get, before anyone reads them.
+    /// The answers to the next requests, before anyone reads them.
     var answers: [WebAnswer?] {
         get { state.withLock { $0.answers } }
         set { state.withLock { $0.answers = newValue } }
     }
 
-    /// What the server of a code answers instead.
+    /// The answer of a code's server, instead of its own.
     var pairingAnswer: WebAnswer? {
         get { state.withLock { $0.pairingAnswer } }
         set { state.withLock { $0.pairingAnswer = newValue } }
@@ -53,7 +53,7 @@ final class TestRelay: WebPosting {
 
     var urls: [String] { state.withLock { $0.requests.map(\.url) } }
 
-    /// What was posted to the addresses of codes, such as `pairing`.
+    /// The posts to the addresses of codes, such as `pairing`.
     var posts: [String] {
         state.withLock { state in
             state.requests.compactMap { request in
@@ -70,7 +70,7 @@ final class TestRelay: WebPosting {
         }
     }
 
-    /// What the relay was asked, such as `grants`, `revoke GRANT` or `revoke-all GRANT`.
+    /// The requests to the relay, such as `grants`, `revoke GRANT` or `revoke-all GRANT`.
     var asked: [String] {
         state.withLock { state in
             state.relay.requests.map { request in
@@ -94,10 +94,10 @@ final class TestRelay: WebPosting {
         return code
     }
 
-    /// Who is at an address.
+    /// Places a server at an address.
     func place(_ server: TestServer, at url: String) { state.withLock { $0.servers[url] = server } }
 
-    /// What somebody answers who knows the code.
+    /// Lets somebody answer who knows the code.
     func forges(by signer: EnvelopeSigner, _ reply: @escaping (DeviceRegistration) -> RegistrationReply) {
         state.withLock { $0.forgery = (signer, reply) }
     }

@@ -35,7 +35,7 @@ final class TestServer: RegistrationChannel {
         set { state.withLock { $0.fails = newValue } }
     }
 
-    /// Where requests wait.
+    /// The gate at which requests wait.
     var gate: Gate? {
         get { state.withLock { $0.gate } }
         set { state.withLock { $0.gate = newValue } }
@@ -69,7 +69,7 @@ final class TestServer: RegistrationChannel {
         return signer
     }
 
-    /// How many requests have come over the app's channel.
+    /// The number of requests over the app's channel.
     var requests: Int { state.withLock { $0.requests } }
     var users: [String] { with { $0.devices.map(\.user).sorted() } }
 

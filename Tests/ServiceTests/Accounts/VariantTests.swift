@@ -163,7 +163,7 @@ private final class Variant {
 
     // MARK: In the end
 
-    /// What was kept can be read.
+    /// Reads what was kept.
     func check() async throws {
         if !isLoggedIn { try await toggle() }
         try await show()
