@@ -53,6 +53,12 @@ struct FullDiskTests {
         DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
     }
 
+    /// A value can be larger than SQLite holds (`SQLITE_TOOBIG`, 18), and that is no damage.
+    @Test func aValueThatIsTooLargeIsNoDamage() {
+        let failure = SQLiteFailure(code: 18, systemError: 0, path: "/store", name: "the store")
+        #expect(failure.error.code == .inputOutput && "\(failure.error)".contains("larger than a store holds"))
+    }
+
     @Test func aChangeThatDoesNotFitHasNotHappened() throws {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
         let store = try SQLiteKeyStore.create(in: disk.path + "/store", passphrase: nil, options: .quick, at: start)

@@ -102,6 +102,8 @@ extension Registrar {
         guard let problem = wish.relayProblem ?? relay.obstacle(at: now), let address = relay.address,
             let pushKey = state.account(wish.account)?.registration?.pushKey
         else { return .registered }
+        // The end of all grants may have arrived, and only its answer been lost.
+        if state.relay?.endsAll == true, case .unreachable = problem { return problem }
         return state.grant(of: wish.account)?.serves(pushKey, at: address, at: now) == true ? .registered : problem
     }
 

@@ -38,6 +38,18 @@ import Waiting
         #expect(await eventually { server.users == ["ben"] })
     }
 
+    /// The disk is full, and the mark of a new installation cannot be written.
+    @Test func aLogOutNeedsNoMark() async throws {
+        await update(["anna"], accounts())
+        let accounts = app.accounts {
+            $0.mark = { () throws(KeyStoreError) in throw KeyStoreError(.diskFull, "") }
+        }
+        #expect(await accounts.update("anna").problem == "later disk-full")
+        try await accounts.logOut("anna")
+        #expect(try app.names.isEmpty)
+        #expect(await eventually { server.users.isEmpty })
+    }
+
     @Test func aLogOutThatWasOfflineIsSentWhenNobodyIsLoggedIn() async throws {
         let accounts = accounts()
         await update(["anna"], accounts)

@@ -106,6 +106,23 @@ import Waiting
         #expect(try await pair(web.pairs("home", with: server), with: accounts()).status == .registered)
     }
 
+    /// The first pairing may have arrived; the second says that it has not. A pairing that stood stays.
+    @Test func aSecondPairingInVainLeavesWhatWasThere() async throws {
+        let accounts = accounts()
+        for isPaired in [false, true] {
+            let code = try web.pairs("home", with: server)
+            if isPaired { #expect(await pair(code, with: accounts).status == .registered) }
+            web.answers = [nil]
+            #expect(await pair(code, with: accounts).problem.hasPrefix("unreachable"))
+            #expect(try app.state.accounts.map(\.name) == ["home"])
+            web.pairingAnswer = WebAnswer(status: 404, body: [])
+            #expect(await pair(code, with: accounts).problem == "blocked unknown-pairing")
+            #expect(try app.state.accounts.map(\.name) == (isPaired ? ["home"] : []))
+            web.pairingAnswer = nil
+        }
+        #expect(await accounts.update("home").status == .registered)
+    }
+
     @Test func aCodeThatIsUsedPairsWithNobody() async throws {
         let code = try web.pairs("home", with: server)
         let other = try TestApp()

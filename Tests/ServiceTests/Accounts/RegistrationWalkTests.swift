@@ -33,43 +33,51 @@ import Testing
         try walk(from: world, "registrations with grants", depth: Self.depth)
     }
 
-    /// Sequences that have led to worlds that cannot differ any more are followed as one.
-    private func walk(from start: RegistrationWorld, _ name: String, depth walkDepth: Int) throws {
-        typealias Path = (world: RegistrationWorld, events: [RegistrationWorld.Happening], count: Int)
-        var frontier: [String: Path] = [:]
-        frontier[start.fingerprint] = (start, [], 1)
-        var known: Set<String> = []
-        var (sequences, followed) = (0, 0)
-        for depth in 1...walkDepth {
-            var next: [String: Path] = [:]
-            for (world, events, count) in frontier.values {
-                for happening in RegistrationWorld.Happening.allCases {
-                    var world = world
-                    guard try world.step(happening) else { continue }
-                    let events = events + [happening]
-                    if let fault = try world.fault() {
-                        Issue.record("\(events.map(\.rawValue)): \(fault)")
-                        return
-                    }
-                    if depth == walkDepth {
-                        sequences += count
-                        continue
-                    }
-                    next[world.fingerprint, default: (world, events, 0)].count += count
-                }
-            }
-            for (fingerprint, (world, events, _)) in next where known.insert(fingerprint).inserted {
-                var world = world
-                if let fault = try world.settle() {
-                    Issue.record("\(events.map(\.rawValue)), then undisturbed: \(fault)")
-                    return
-                }
-            }
-            followed += next.count
-            frontier = next
-        }
+    private func walk(from start: RegistrationWorld, _ name: String, depth: Int) throws {
+        var walk = Walk()
+        let sequences = try walk.follow(start, [], for: depth)
+        if let fault = walk.fault { Issue.record("\(fault)") }
         print(
-            "\(name): \(RegistrationWorld.Happening.allCases.count) events to depth \(walkDepth) (followed as \(followed) distinct states): \(sequences)"
+            "\(name): \(RegistrationWorld.Happening.allCases.count) events to depth \(depth) (followed as \(walk.followed) distinct states): \(sequences)"
         )
+    }
+}
+
+/// All sequences of events from a world. Those that have led to worlds that cannot differ any more are followed as one.
+/// In depth, because each world that is kept has pages of guarded memory, of which a process has only so many.
+private struct Walk {
+    private var counts: [Int: [String: Int]] = [:]
+    private var settled: Set<String> = []
+    private(set) var fault: String?
+
+    var followed: Int { counts.values.reduce(0) { $0 + $1.count } }
+
+    /// Returns the number of sequences of a length, unless there is a fault.
+    mutating func follow(
+        _ world: RegistrationWorld, _ events: [RegistrationWorld.Happening], for length: Int
+    ) throws -> Int {
+        if length == 0 { return 1 }
+        let fingerprint = world.fingerprint
+        if let known = counts[length]?[fingerprint] { return known }
+        if !events.isEmpty, settled.insert(fingerprint).inserted {
+            var world = world
+            if let fault = try world.settle() {
+                self.fault = "\(events.map(\.rawValue)), then undisturbed: \(fault)"
+                return 0
+            }
+        }
+        var count = 0
+        for happening in RegistrationWorld.Happening.allCases {
+            var world = world
+            guard try world.step(happening) else { continue }
+            if let fault = try world.fault() {
+                self.fault = "\((events + [happening]).map(\.rawValue)): \(fault)"
+                return 0
+            }
+            count += try follow(world, events + [happening], for: length - 1)
+            if fault != nil { return 0 }
+        }
+        counts[length, default: [:]][fingerprint] = count
+        return count
     }
 }

@@ -189,6 +189,47 @@ import Waiting
         }
     }
 
+    /// The relay ends all grants, and its answer is lost: with the new one, nobody pushes.
+    @Test func aGrantThatMayHaveEndedRegistersNobody() async throws {
+        let accounts = accounts()
+        let gate = Gate()
+        relay.gate = gate
+        async let outcome = accounts.update("rita")
+        #expect(await gate.hasVisitors())
+        relay.answers = [
+            ModelRelay.answer(
+                200,
+                relay.with { relay in
+                    let grant = relay.issue("010203", pushKey.text)
+                    return
+                        #"{"grant":"\#(grant.text)","secret":"\#(grant.secret)","expires":\#(relay.end.milliseconds)}"#
+                }), nil,
+        ]
+        relay.gate = nil
+        gate.open()
+        #expect(await outcome.problem.hasPrefix("unreachable"))
+        #expect(await accounts.update("rita").status == .registered)
+        #expect(try isLive(grant()))
+    }
+
+    /// Another object of the app, or a state from before, has another relay: its grants are forgotten.
+    @Test func anAppThatChangesItsRelayKeepsNoGrantOfTheEarlier() async throws {
+        let accounts = await registered()
+        let (first, gate) = (try grant(), Gate())
+        let other = try #require(RelayOrigin("https://other.example.com"))
+        app.wait(.days(7))
+        relay.gate = gate
+        async let outcome = accounts.update("rita")
+        #expect(await gate.hasVisitors())
+        try app.phone.keys.change { $0.use(other) }
+        relay.gate = nil
+        gate.open()
+        #expect(await outcome.status == .registered)
+        let second = try grant()
+        #expect(second != first && isLive(second))
+        #expect(try app.state.relay?.origin == ModelRelay.origin && app.state.grant(of: "rita")?.text == second)
+    }
+
     @Test func aDamagedStateEndsWhatItKnewNothingOf() async throws {
         _ = await registered()
         let first = try grant()
