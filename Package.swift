@@ -326,8 +326,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver", "Seed"], path: "Tests/Checks/Races",
-            swiftSettings: strict),
+            name: "Races",
+            dependencies: ["PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "Seed", "TestPhone", "UserNotifications"],
+            path: "Tests/Checks/Races", swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: sodium, path: "Tests/Checks/Bench/BareCalls",
             cSettings: strictC),

@@ -25,30 +25,35 @@ package struct AnswerKeys: Sendable {
         package let given: Bytes?
     }
 
-    /// Keeps the key of a message that is shown; nothing if it is withdrawn, or too old to be answered.
-    ///
-    /// - Throws: `storeMissing` if the directory does not exist; `storeBusy`, `diskFull`,
-    ///   `inputOutput`, `newerVersion`.
-    package func keep(
-        _ key: AnswerKey, of message: ReplayMessage, openedWith device: DevicePublicKey, at now: Timestamp
-    ) throws(KeyStoreError) {
-        let plain = key.withBytes { Ephemeral(message.id.bytes, $0, []) }
-        let sealed: Bytes
-        do throws(SodiumRefusal) {
-            sealed = try plain.withSpan { (plain) throws(SodiumRefusal) in
-                try SealedNote.seal(
-                    plain, to: device, label: Self.label,
-                    authenticating: Self.named(message.mark, message.sentAt).span)
+    /// A key, sealed to a device key: a row of the transaction that hands its message over.
+    package struct Sealed: Sendable {
+        fileprivate let row: AnswerTable.Row
+
+        /// Seals a key.
+        ///
+        /// - Throws: `inputOutput` for a device key that nothing can be sealed to.
+        package init(
+            _ key: AnswerKey, of message: ReplayMessage, openedWith device: DevicePublicKey
+        ) throws(KeyStoreError) {
+            let plain = key.withBytes { Ephemeral(message.id.bytes, $0, []) }
+            let sealed: Bytes
+            do throws(SodiumRefusal) {
+                sealed = try plain.withSpan { (plain) throws(SodiumRefusal) in
+                    try SealedNote.seal(
+                        plain, to: device, label: AnswerKeys.label,
+                        authenticating: AnswerKeys.named(message.mark, message.sentAt).span)
+                }
+            } catch {
+                throw KeyStoreError(.inputOutput, "an answer key could not be sealed to key \(device.id)")
             }
-        } catch {
-            throw KeyStoreError(.inputOutput, "an answer key could not be sealed to key \(device.id)")
+            row = AnswerTable.Row(
+                mark: message.mark, request: message.request, keyID: device.id, sentAt: message.sentAt,
+                sealed: sealed, given: nil)
         }
-        let row = AnswerTable.Row(
-            mark: message.mark, request: message.request, keyID: device.id, sentAt: message.sentAt, sealed: sealed,
-            given: nil)
-        try database.write(at: now) { (connection) throws(KeyStoreError) in
+
+        /// Keeps the key, unless its message is too old to be answered.
+        func write(to connection: SQLiteConnection, at now: Timestamp) throws(KeyStoreError) {
             let table = AnswerTable(connection: connection)
-            guard try !ReplayTables(connection: connection).withdrawn().contains(row.mark) else { return }
             try table.insert(row)
             try table.prune([], at: now)
         }
@@ -57,7 +62,8 @@ package struct AnswerKeys: Sendable {
     /// Returns the key of a message; nil if there is none any more. One that cannot be opened, because its device key was
     /// purged or it is damaged, is deleted.
     ///
-    /// - Throws: The errors of `keep` and of the key store, `storeLocked` before the first unlock; nothing is deleted then.
+    /// - Throws: `storeMissing` if the directory does not exist; `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`, and
+    ///   the errors of the key store, `storeLocked` before the first unlock; nothing is deleted then.
     package func key(
         of message: MessageMark, openedWith keys: any DeviceStore, at now: Timestamp
     ) throws(KeyStoreError) -> Kept? {

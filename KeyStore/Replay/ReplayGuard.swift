@@ -45,6 +45,9 @@ package struct ReplayClaim: Hashable, Sendable {
     /// which it was first seen. Otherwise a relay, which may send a message again, could make a phone fetch at will.
     package var mayFetch: Bool { !isQuiet && (verdict == .new || verdict == .again) }
 
+    /// Whether the message has rung under the same request: its files may still be there.
+    package var isRepeated: Bool { verdict == .again && isQuiet }
+
     /// Whether the message came before under another notification request, or is too old to tell.
     package var isDuplicate: Bool { verdict == .copy || verdict == .seen }
 }
@@ -62,6 +65,23 @@ package struct ReplayHandover: Hashable, Sendable {
         rings = handover == .rings
         isWithdrawn = handover == .withdrawn
         self.problem = problem
+    }
+}
+
+/// Further rows of the transaction that hands a message over.
+package struct HandoverRows: Sendable {
+    /// The row of the journal.
+    package var journal: JournalEntry?
+    /// What the message can be answered with.
+    package var answer: AnswerKeys.Sealed?
+
+    package init(journal: JournalEntry? = nil, answer: AnswerKeys.Sealed? = nil) {
+        (self.journal, self.answer) = (journal, answer)
+    }
+
+    fileprivate func write(to connection: SQLiteConnection, at now: Timestamp) throws(KeyStoreError) {
+        if let answer { try answer.write(to: connection, at: now) }
+        if let journal { try JournalTable(connection: connection).append(journal) }
     }
 }
 
@@ -103,13 +123,20 @@ package struct ReplayGuard: Sendable {
     ///   - message: The message.
     ///   - verdict: That of taking it.
     ///   - now: The receiver's time.
-    package func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
+    ///   - rows: Returns what else is written, by how the message is shown.
+    package func handOver(
+        _ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp,
+        _ rows: (ReplayHandover) -> HandoverRows = { _ in HandoverRows() }
+    ) -> ReplayHandover {
         use { file in
             do throws(KeyStoreError) {
-                let handover = try write(file, at: now) { (storage) throws(KeyStoreError) in
-                    try ReplayRules.handOver(message, verdict, in: &storage, room: database.maximumRows, at: now)
+                return try write(file, at: now) { (storage) throws(KeyStoreError) in
+                    let handover = ReplayHandover(
+                        try ReplayRules.handOver(message, verdict, in: &storage, room: database.maximumRows, at: now),
+                        problem: nil)
+                    try rows(handover).write(to: storage.connection, at: now)
+                    return handover
                 }
-                return ReplayHandover(handover, problem: nil)
             } catch {
                 let row = try? read(file) { (storage) throws(KeyStoreError) in
                     try ReplayRules.row(of: message, in: storage)
@@ -120,21 +147,26 @@ package struct ReplayGuard: Sendable {
     }
 
     /// Takes a message and hands it over in one transaction, for a caller that gives out the content at once.
+    ///
+    /// - Parameter rows: Returns what else is written, by how the message is shown.
     package func claimAndCommit(
-        _ message: ReplayMessage, at now: Timestamp
+        _ message: ReplayMessage, at now: Timestamp,
+        _ rows: (ReplayClaim, ReplayHandover) -> HandoverRows = { _, _ in HandoverRows() }
     ) -> (taking: ReplayClaim, handover: ReplayHandover) {
         use { file in
             let room = database.maximumRows
             do throws(KeyStoreError) {
                 let (finding, handover, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
                     let finding = try ReplayRules.take(message, in: &storage, room: room, at: now)
-                    let handover = try ReplayRules.handOver(
-                        message, finding.verdict, in: &storage, room: room, at: now)
-                    return (finding, handover, try removingAnswers(after: message, storage, at: now))
+                    let handover = ReplayHandover(
+                        try ReplayRules.handOver(message, finding.verdict, in: &storage, room: room, at: now),
+                        problem: nil)
+                    let withdrawn = try removingAnswers(after: message, storage, at: now)
+                    try rows(ReplayClaim(finding, problem: nil), handover).write(to: storage.connection, at: now)
+                    return (finding, handover, withdrawn)
                 }
                 return (
-                    ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()),
-                    ReplayHandover(handover, problem: nil)
+                    ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()), handover
                 )
             } catch {
                 let finding = readable(message, file, at: now)

@@ -26,6 +26,11 @@ public struct DeliveryReport: Hashable, Sendable, CustomStringConvertible {
         let line = "\(fingerprint?.description ?? "-"): \(code), \(milliseconds) ms"
         return ([line] + warnings).joined(separator: "; ")
     }
+
+    /// The row of the journal.
+    var entry: JournalEntry {
+        JournalEntry(time: receivedAt, fingerprint: fingerprint, code: code, keyState: keyState, milliseconds: milliseconds)
+    }
 }
 
 /// Writes reports to the journal and to the app, each on its own thread. Not run on Apple systems.
@@ -56,11 +61,12 @@ final class DeliveryLog: Sendable {
     }
 
     /// Writes a report, and waits for it for at most 200 ms, because a disk may hang and so may an app. On return, the
-    /// journal is not being written: iOS ends an app that is suspended with a lock on a shared file. A rescue leaves no
-    /// row in the journal, and waits for nothing.
-    func write(_ report: DeliveryReport, _ caller: Caller) {
+    /// journal is not being written: iOS ends an app that is suspended with a lock on a shared file. A rescue waits for
+    /// nothing, and leaves no row in the journal unless the message was handed over with it.
+    func write(_ report: DeliveryReport, _ caller: Caller, isJournaled: Bool) {
         let done = DispatchSemaphore(value: 0)
-        let parts = (observe == nil ? 0 : 1) + (caller == .rescue ? 0 : 1)
+        let writesRow = caller != .rescue && !isJournaled
+        let parts = (observe == nil ? 0 : 1) + (writesRow ? 1 : 0)
         let isWritten = Locked(Flag())
         let timer =
             caller == .own
@@ -71,7 +77,7 @@ final class DeliveryLog: Sendable {
                 done.signal()
             }
         }
-        if caller != .rescue {
+        if writesRow {
             journalQueue.async { [files] in
                 files.journal(report)
                 isWritten.withLock { $0.isSet = true }
@@ -87,7 +93,7 @@ final class DeliveryLog: Sendable {
             for _ in 0..<parts where done.wait(timeout: end) == .timedOut { break }
         case .rescue: return
         }
-        if !isWritten.withLock({ $0.isSet }) { files.stop() }
+        if writesRow, !isWritten.withLock({ $0.isSet }) { files.stop() }
     }
 
     private final class Flag {

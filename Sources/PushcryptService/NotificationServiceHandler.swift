@@ -17,18 +17,39 @@ public import UserNotifications
 ///
 /// See `Docs/Format.md`, Opened notification and fallback. Not run on Apple systems.
 public final class NotificationServiceHandler: Sendable {
-    private typealias Session = DeliverySession<UNNotificationContent>
+    /// The pushes that were not given out yet.
+    final class InProgress: Sendable {
+        private final class State {
+            var pushes: [ObjectIdentifier: OnePush] = [:]
+            /// How many calls of `timeWillExpire` are running.
+            var rescues = 0
+        }
 
-    private final class InProgress {
-        var sessions: [ObjectIdentifier: Session] = [:]
-        /// How many calls of `timeWillExpire` are running.
-        var rescues = 0
+        private let state = Locked(State())
+
+        fileprivate var pushes: [OnePush] { state.withLock { Array($0.pushes.values) } }
+
+        fileprivate func add(_ push: OnePush) { state.withLock { $0.pushes[ObjectIdentifier(push)] = push } }
+
+        fileprivate func rescue(_ body: () -> Void) {
+            state.withLock { $0.rescues += 1 }
+            defer { state.withLock { $0.rescues -= 1 } }
+            body()
+        }
+
+        /// Forgets a push that is given out. Returns whether that rescues it: the system's time is over.
+        func forget(_ push: OnePush) -> Bool {
+            state.withLock { state in
+                state.pushes[ObjectIdentifier(push)] = nil
+                return state.rescues > 0
+            }
+        }
     }
 
     private let configuration: Configuration
     private let files: ServiceFiles
     private let log: DeliveryLog
-    private let inProgress = Locked(InProgress())
+    private let inProgress = InProgress()
 
     /// Creates a handler. Reads nothing before the first push.
     public init(configuration: Configuration) {
@@ -37,39 +58,19 @@ public final class NotificationServiceHandler: Sendable {
         log = DeliveryLog(files, observe: configuration.observe, clock: configuration.clock)
     }
 
-    deinit { for session in sessions { session.handle(.released) } }
+    deinit { for push in inProgress.pushes { push.end(.released) } }
 
     /// Opens a push and passes the content to show to `contentHandler`, exactly once, on any thread.
     public func handle(_ request: UNNotificationRequest, contentHandler: @escaping (UNNotificationContent) -> Void) {
-        let work = DeliveryWork(request, configuration, files, log)
-        let steps = DeliverySteps(
-            open: work.open, attach: work.attach, stopAttaching: work.stopAttaching, change: work.change,
-            fallback: work.fallback,
-            deliver: { [weak inProgress] content, outcome in
-                let isRescue = inProgress?.withLock {
-                    $0.sessions.removeValue(forKey: ObjectIdentifier(work))
-                    return $0.rescues > 0
-                }
-                let (content, outcome) = work.handOver(content, outcome)
-                work.finish(outcome, isRescue: isRescue ?? false)
-                contentHandler(content)
-                work.deleteRetiredKeys()
-            })
-        let session = Session(
-            deadlines: configuration.deadlines, clock: configuration.clock, freeze: { $0.frozen }, steps: steps)
-        work.session = session
-        inProgress.withLock { $0.sessions[ObjectIdentifier(work)] = session }
-        session.receive()
+        let push = OnePush(request, configuration, files, log, in: inProgress, contentHandler)
+        inProgress.add(push)
+        push.start()
     }
 
     /// Delivers the best content available now for every request in progress.
     public func timeWillExpire() {
-        inProgress.withLock { $0.rescues += 1 }
-        defer { inProgress.withLock { $0.rescues -= 1 } }
-        for session in sessions { session.handle(.expired) }
+        inProgress.rescue { for push in inProgress.pushes { push.end(.expired) } }
     }
-
-    private var sessions: [Session] { inProgress.withLock { Array($0.sessions.values) } }
 }
 
 /// What the app's change learns of a delivery, besides the opened notification.

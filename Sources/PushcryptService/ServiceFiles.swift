@@ -48,10 +48,7 @@ final class ServiceFiles: Sendable {
 
     /// Adds a row to the journal. If it cannot be written, it is lost.
     func journal(_ report: DeliveryReport) {
-        let entry = JournalEntry(
-            time: report.receivedAt, fingerprint: report.fingerprint, code: report.code, keyState: report.keyState,
-            milliseconds: report.milliseconds)
-        _ = try? database().journal.append(entry)
+        _ = try? database().journal.append(report.entry)
     }
 
     /// Allows the database to be used, because a push has arrived: this process runs.

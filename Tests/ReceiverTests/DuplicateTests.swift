@@ -168,11 +168,23 @@ import Testing
 
     // MARK: Taken and handed over
 
-    private func take(
-        _ push: Bytes, _ request: String, _ policy: DuplicatePolicy = .quiet
-    ) throws -> TakenPush {
-        phone.receiver(duplicates: policy).take(
+    private struct Taken {
+        let push: OpenedPush
+        let claim: ReplayClaim
+
+        var delivery: Delivery { push.delivery(after: claim) }
+
+        /// Returns what is shown instead of what was prepared.
+        func handOver() -> Delivery? {
+            let handover = push.handOver(after: claim, at: .start)
+            return handover.isAsPrepared ? nil : handover.delivery
+        }
+    }
+
+    private func take(_ push: Bytes, _ request: String, _ policy: DuplicatePolicy = .quiet) throws -> Taken {
+        let opened = try phone.receiver(duplicates: policy).open(
             IncomingPush(try ReceivedPush(push)), requestID: request, at: .start)
+        return Taken(push: opened, claim: opened.take(at: .start))
     }
 
     /// Two deliveries of one message at the same time: who hands it over first rings.
@@ -182,11 +194,11 @@ import Testing
     ) throws {
         let push = try provider.push(Self.full, at: .start)
         let (new, other) = (try take(push, "a", policy), try take(push, second.request, policy))
-        for taken in [new, other] { #expect(taken.reception.delivery.content.badge == 3) }
-        #expect(new.mayFetch && other.mayFetch == (second.request == "a"))
+        for taken in [new, other] { #expect(taken.delivery.content.badge == 3) }
+        #expect(new.claim.mayFetch && other.claim.mayFetch == (second.request == "a"))
         let (first, last) = second.isFirst ? (other, new) : (new, other)
-        #expect(first.handOver(at: .start).instead == nil)
-        let instead = try #require(last.handOver(at: .start).instead)
+        #expect(first.handOver() == nil)
+        let instead = try #require(last.handOver())
         guard !second.isFirst, second.request == "b" else {
             #expect(instead.outcome == .opened && instead.content.sound == nil && instead.content.badge == nil)
             #expect(instead.content.categoryIdentifier == "CHAT")
@@ -203,12 +215,12 @@ import Testing
         let push = try provider.push(Self.full, at: .start)
         _ = try take(push, "a")
         let (again, copy) = (try take(push, "a"), try take(push, "b"))
-        #expect(again.mayFetch && !copy.mayFetch && !again.isRepeated)
-        #expect(copy.handOver(at: .start).instead == nil, "it rings")
-        #expect(copy.reception.opened?.isDuplicate == true)
+        #expect(again.claim.mayFetch && !copy.claim.mayFetch && !again.claim.isRepeated)
+        #expect(copy.handOver() == nil, "it rings")
+        #expect(copy.delivery.opened?.isDuplicate == true)
         let late = try take(push, "a")
-        #expect(!late.mayFetch && late.isRepeated && late.handOver(at: .start).instead == nil)
-        #expect(late.reception.shown.passive)
+        #expect(!late.claim.mayFetch && late.claim.isRepeated && late.handOver() == nil)
+        #expect(Shown(late.delivery.content).passive)
     }
 
     // MARK: Effects

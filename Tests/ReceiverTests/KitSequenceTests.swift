@@ -47,7 +47,7 @@ import VectorKit
         private var database: ExtensionDatabase
         private var lock: SQLiteConnection?
         /// nil for one that was given out at once.
-        private var deliveries: [TakenPush?] = []
+        private var deliveries: [(push: OpenedPush, claim: ReplayClaim)?] = []
         /// The first request of each message that opened.
         private var requests: [MessageMark: String] = [:]
 
@@ -153,12 +153,19 @@ import VectorKit
         }
 
         private mutating func take(_ text: String, _ request: String?, at now: Timestamp) throws -> String {
-            let taken = notifications.take(try push(text), requestID: request, at: now)
-            guard let taking = taken.taking else { return taken.reception.code }
-            deliveries.append(taken)
-            try note(taken.reception.delivery.opened, request)
-            #expect(taken.mayFetch == (taking.verdict == .new || taking.verdict == .again && !taking.isQuiet))
-            return taken.isRepeated ? "again-handed-over" : "\(taking.verdict)"
+            let push = try push(text)
+            let opened: OpenedPush
+            do throws(Unopened) {
+                opened = try notifications.open(push, requestID: request, at: now)
+            } catch {
+                return error.delivery.code
+            }
+            let claim = opened.take(at: now)
+            deliveries.append((opened, claim))
+            #expect(opened.settle(at: now) == nil)
+            try note(opened.delivery(after: claim).opened, request)
+            #expect(claim.mayFetch == (claim.verdict == .new || claim.verdict == .again && !claim.isQuiet))
+            return claim.isRepeated ? "again-handed-over" : "\(claim.verdict)"
         }
 
         private mutating func note(_ opened: OpenedNotification?, _ request: String?) throws {
@@ -175,9 +182,9 @@ import VectorKit
         private func handOver(_ number: Int?, at now: Timestamp) throws -> String {
             let index = try #require(number) - 1
             let taken = try #require(deliveries[index])
-            let delivery = taken.handOver(at: now).instead ?? taken.reception.delivery
+            let delivery = taken.push.handOver(after: taken.claim, at: now).delivery
             notifications.deleteRetiredKeys(after: delivery, at: now)
-            return outcome(delivery, ringing: taken.taking?.verdict == .again ? "again" : "new")
+            return outcome(delivery, ringing: taken.claim.verdict == .again ? "again" : "new")
         }
 
         private func outcome(_ delivery: Delivery, ringing: String) -> String {

@@ -45,6 +45,23 @@ import Waiting
         #expect(content.userInfo.count == 2, "the app's, and the receiver's mark")
     }
 
+    /// One transaction takes the message, hands it over and writes the journal; the app's change costs a second one.
+    @Test(arguments: [false, true]) func aPlainPushIsOneWrite(_ isChanged: Bool) async throws {
+        var configuration = phone.configuration
+        if isChanged { configuration.change = { _, content, _ in content } }
+        _ = try await show(TestPhone.payload, configuration)
+        let before = try writes()
+        _ = try await show(TestPhone.payload, configuration)
+        #expect(try writes() == before + (isChanged ? 2 : 1))
+        #expect(try ExtensionDatabase(in: phone.directory.path).journal.entries().map(\.code) == ["opened", "opened"])
+    }
+
+    /// The change counter of the file, which each transaction raises. (SQLite's file format, 1.3.7)
+    private func writes() throws -> UInt32 {
+        let file = try Data(contentsOf: phone.directory.appendingPathComponent("extension.db"))
+        return file[24..<28].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
     @Test func aNumberBeyondADoubleCostsItsMemberOnly() async throws {
         let content = try await show(#"{"aps":{"alert":"B"},"chat":"c41","x":1e400,"y":{"z":[1,-1E999]},"n":1.5}"#)
         #expect(content.userInfo["chat"] as? String == "c41" && content.userInfo["n"] as? Double == 1.5)

@@ -220,6 +220,22 @@ import Waiting
         #expect(handlers.allSatisfy { $0.count == 1 })
     }
 
+    /// Hooks that block fill the threads that all tasks share: a push has its own.
+    @Test func appsThatBlockTheSharedThreadsHoldNoPushUp() throws {
+        let (gate, plain) = (Gate(), Handler())
+        defer { gate.open() }
+        let blocked = changing(gate)
+        for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
+            blocked.handle(try request(UUID().uuidString), contentHandler: { _ in })
+        }
+        let service = NotificationServiceHandler(configuration: configuration)
+        service.handle(try request(), contentHandler: plain.handler)
+        // No task: it would wait for the same threads.
+        for _ in 0..<30_000 where plain.count == 0 { usleep(2000) }
+        #expect(plain.count == 1)
+        withExtendedLifetime(blocked) {}
+    }
+
     @Test func anObserverThatHangsHoldsADeliveryUpForAFifthOfASecond() async throws {
         let (gate, handler) = (Gate(), Handler())
         defer { gate.open() }
@@ -251,87 +267,6 @@ import Waiting
         #expect(await eventually { handler.count == 1 })
     }
 
-    // MARK: Change by the app
-
-    private func changing(_ change: @escaping NotificationServiceHandler.Configuration.Change)
-        -> NotificationServiceHandler.Configuration
-    {
-        var configuration = configuration
-        configuration.change = change
-        return configuration
-    }
-
-    @Test func theAppChangesWhatIsShown() async throws {
-        let handler = Handler()
-        let service = NotificationServiceHandler(
-            configuration: changing { opened, content, _ in
-                content.title = "\(opened.title ?? "") (Ann)"
-                return content
-            })
-        service.handle(try request(), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.title == "Table for two (Ann)")
-        #expect(await handler.delivered()?.body == "See you at 8")
-        #expect(reports.first?.outcome == .opened && reports.first?.warnings == [])
-    }
-
-    @Test func aChangeThatThrowsLeavesTheOpenedContent() async throws {
-        let handler = Handler()
-        let service = NotificationServiceHandler(
-            configuration: changing { _, content, _ in
-                content.title = "half done"
-                throw CocoaError(.fileNoSuchFile)
-            })
-        service.handle(try request(), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.title == "Table for two")
-        #expect(reports.first?.outcome == .opened)
-        #expect(reports.first?.warnings == ["the app's change failed: CocoaError"])
-    }
-
-    @Test func aChangeThatIsLateIsLeftOutAndCancelled() async throws {
-        let (handler, begun, cancelled) = (Handler(), Gate(), Gate())
-        // Who reads it waits until the task is cancelled.
-        let (silence, end) = AsyncStream.makeStream(of: Void.self)
-        begun.open()
-        cancelled.open()
-        let service = NotificationServiceHandler(
-            configuration: changing { _, content, _ in
-                content.title = "too late"
-                begun.pass()
-                for await _ in silence {}
-                cancelled.pass()
-                return content
-            })
-        service.handle(try request(), contentHandler: handler.handler)
-        #expect(await begun.hasVisitors())
-        clock.advance(milliseconds: 25_000)
-        #expect(await handler.delivered()?.title == "Table for two")
-        #expect(handler.count == 1)
-        #expect(await cancelled.hasVisitors())
-        end.finish()
-        #expect(await reports.next()?.warnings == ["the app's change was not done in time"])
-        #expect(handler.count == 1)
-    }
-
-    @Test func whoGoesOnChangingAfterwardsChangesNothing() async throws {
-        let (handler, kept) = (Handler(), Kept())
-        let service = NotificationServiceHandler(
-            configuration: changing { _, content, _ in
-                kept.set(content)
-                return content
-            })
-        service.handle(try request(), contentHandler: handler.handler)
-        let delivered = try #require(await handler.delivered())
-        kept.change()
-        #expect(delivered.title == "Table for two")
-    }
-
-    private final class Kept: @unchecked Sendable {
-        private var content: UNMutableNotificationContent?
-
-        func set(_ content: UNMutableNotificationContent) { self.content = content }
-        func change() { content?.title = "changed behind" }
-    }
-
     // MARK: Many threads
 
     @Test func aHandlerMayCallBack() async throws {
@@ -358,7 +293,8 @@ import Waiting
                     try TestPhone.request(json[(round + $0) % 20], identifier: "\(round)-\($0)")
                 })
             let clock = ManualClock()
-            var configuration = changing { _, content, _ in content }
+            var configuration = configuration
+            configuration.change = { _, content, _ in content }
             configuration.clock = clock
             if round % 3 == 0 { configuration.change = nil }
             var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: configuration)

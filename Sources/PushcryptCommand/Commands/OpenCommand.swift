@@ -67,10 +67,8 @@ struct OpenCommand: CommandBody {
 
     private func openOne(_ receiver: CommandReceiver, _ console: Console) throws(CommandFailure) -> ExitCode {
         let push = PushToOpen(try console.readPush(file), mayPassInTheClear: self.receiver.passesClear)
-        let session = OpenSession(
-            receiver: receiver, push: push, pushClass: self.receiver.pushClass, requestID: self.receiver.requestID,
-            console: console)
-        let (received, warnings) = session.run()
+        let (received, warnings) = receiver.receive(
+            push, as: self.receiver.pushClass, requestID: self.receiver.requestID, at: console.timestamp)
         for warning in warnings { console.warning(warning) }
         let delivery = try fullBody.extend(received, console)
         defer { if self.receiver.isGuarded { receiver.finish(delivery, at: console.timestamp) } }

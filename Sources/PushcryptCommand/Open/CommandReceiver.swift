@@ -10,9 +10,9 @@ enum CommandReceiver: Sendable {
     /// A damaged store: as on a phone, the fallback is shown.
     case damagedStore(KeyStoreError)
 
-    /// Opens a push; `isAwaited` as in `NotificationReceiver.receive`.
+    /// Opens a push, however long that takes.
     func receive(
-        _ push: PushToOpen, as pushClass: PushClass, requestID: String?, at now: Timestamp, isAwaited: () -> Bool
+        _ push: PushToOpen, as pushClass: PushClass, requestID: String?, at now: Timestamp
     ) -> (delivery: Delivery, warnings: [String]) {
         let received: ReceivedPush
         let incoming: IncomingPush
@@ -22,8 +22,7 @@ enum CommandReceiver: Sendable {
         }
         switch self {
         case .store(let receiver):
-            let reception = receiver.receive(
-                incoming, as: pushClass, requestID: requestID, at: now, isAwaited: isAwaited)
+            let reception = receiver.receive(incoming, as: pushClass, requestID: requestID, at: now)
             return (reception.delivery, reception.warnings)
         case _ where incoming.encryptedData == .absent && incoming.mayPassInTheClear:
             return (Delivery(passing: incoming), [])

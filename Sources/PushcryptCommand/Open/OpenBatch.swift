@@ -40,10 +40,8 @@ struct OpenWorker: LineWorker {
         let push = PushToOpen(
             payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
             mayPassInTheClear: mayPassInTheClear)
-        let session = OpenSession(
-            receiver: receiver, push: push, pushClass: pushClass, requestID: try line.name("request_id"),
-            console: console)
-        let (delivery, warnings) = session.run()
+        let (delivery, warnings) = receiver.receive(
+            push, as: pushClass, requestID: try line.name("request_id"), at: console.timestamp)
         for warning in warnings { console.warning(warning) }
         if case .fallback(let reason) = delivery.outcome { throw LineFailure(reason) }
         answer.append { json in

@@ -92,7 +92,8 @@ struct PreviewedPush {
     private static func deliver(
         _ bytes: ContiguousArray<UInt8>, by receiver: CommandReceiver, _ console: Console
     ) -> (delivery: Delivery, warnings: [String]) {
-        OpenSession(receiver: receiver, push: PushToOpen(bytes, mayPassInTheClear: false), console: console).run()
+        receiver.receive(
+            PushToOpen(bytes, mayPassInTheClear: false), as: .alert, requestID: nil, at: console.timestamp)
     }
 
     /// Opens with a store's keys, and changes nothing: the replay guard is a temporary one, and no certificate is kept.

@@ -11,7 +11,7 @@ final class AttachmentDownload: @unchecked Sendable {
     /// Contains only this file.
     private let directory: URL
     private var opener: AttachmentOpener?
-    private var output: FileHandle?
+    private var output: PlainFile?
     private var plain = ContiguousArray<UInt8>()
     private var failure: String?
 
@@ -52,7 +52,6 @@ final class AttachmentDownload: @unchecked Sendable {
             if failure == nil {
                 try opener.take()?.finish(into: &plain)
                 try write()
-                try output?.close()
                 output = nil
                 let file = directory.appendingPathComponent(AttachmentName.file(for: reference), isDirectory: false)
                 try FileManager.default.moveItem(at: partial, to: file)
@@ -61,7 +60,7 @@ final class AttachmentDownload: @unchecked Sendable {
         } catch {
             fail(error)
         }
-        try? output?.close()
+        output = nil
         try? FileManager.default.removeItem(at: directory)
         return .failure(AttachmentProblem(failure ?? "unknown"))
     }
@@ -70,9 +69,9 @@ final class AttachmentDownload: @unchecked Sendable {
         guard !plain.isEmpty || output == nil else { return }
         if output == nil {
             try FileManager.default.makePrivateDirectory(at: directory)
-            output = try FileHandle(forWritingTo: FileManager.default.makePrivateFile(at: partial))
+            output = try PlainFile(FileManager.default.makePrivateFile(at: partial), O_WRONLY)
         }
-        try output?.write(contentsOf: Data(plain))
+        try output?.write(plain)
         plain.removeAll(keepingCapacity: true)
     }
 

@@ -31,6 +31,49 @@ struct AttachmentFolder: Sendable {
     }
 }
 
+/// A file that is read and written with nothing for an autorelease pool: a `FileHandle` leaves an object there for each piece,
+/// and a loop keeps them all to its end. Closed with the last reference. Not run on Apple systems.
+final class PlainFile {
+    private let descriptor: Int32
+
+    init(_ url: URL, _ flags: Int32) throws {
+        descriptor = unsafe open(url.path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads the next piece, and returns its length; 0 at the end.
+    func read(into piece: inout [UInt8]) throws -> Int {
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes { unsafe Self.system(descriptor, $0) }
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw Self.failure }
+        }
+    }
+
+    func write(_ bytes: ContiguousArray<UInt8>) throws {
+        var start = 0
+        while start < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe Self.system(descriptor, UnsafeRawBufferPointer(rebasing: bytes[start...]))
+            }
+            if count < 0, errno != EINTR { throw Self.failure }
+            start += max(0, count)
+        }
+    }
+
+    private static func system(_ descriptor: Int32, _ piece: UnsafeMutableRawBufferPointer) -> Int {
+        unsafe Foundation.read(descriptor, piece.baseAddress, piece.count)
+    }
+
+    private static func system(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        unsafe Foundation.write(descriptor, bytes.baseAddress, bytes.count)
+    }
+
+    private static var failure: any Error { NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
+}
+
 extension URL {
     /// Seconds since the last modification; 0 if unknown.
     func age(at now: Date) -> Double {

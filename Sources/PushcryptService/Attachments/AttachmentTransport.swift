@@ -209,10 +209,10 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
             isAllowedHost(downloadTask.response?.url)
         else { return }
         do {
-            let file = try FileHandle(forReadingFrom: location)
-            defer { try? file.close() }
-            while let piece = try file.read(upToCount: AttachmentDownload.pieceLength), !piece.isEmpty {
-                guard !isCancelled, receive(piece) else { return fail(.cancelled) }
+            let file = try PlainFile(location, O_RDONLY)
+            var piece = [UInt8](repeating: 0, count: AttachmentDownload.pieceLength)
+            while case let count = try file.read(into: &piece), count > 0 {
+                guard !isCancelled, receive(Data(piece.prefix(count))) else { return fail(.cancelled) }
             }
             isReceived = true
         } catch {

@@ -16,26 +16,30 @@ final class AttachmentWork: Sendable {
     private let opened: OpenedNotification
     private let requestID: String
     private let shared: SharedAttachments?
-    private let account: AccountTag?
+    private let account: AccountTag
 
-    /// Returns nil for a notification with neither a full body nor attachments.
-    init?(
-        for opened: OpenedNotification, to account: String?, of request: UNNotificationRequest,
+    /// Whether a notification has a full body, files or a picture of its sender, or has lost files.
+    static func isNeeded(
+        for opened: OpenedNotification, _ configuration: NotificationServiceHandler.Configuration
+    ) -> Bool {
+        opened.fullBody != nil || configuration.senders != nil && opened.from?.avatar != nil
+            || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty
+    }
+
+    init(
+        for opened: OpenedNotification, to account: String, of request: UNNotificationRequest,
         _ configuration: NotificationServiceHandler.Configuration, _ files: ServiceFiles
     ) {
         let fullBody = opened.fullBody.map { _ in FetchedBody() }
         let avatar = configuration.senders == nil ? nil : opened.from?.avatar
         let face = avatar.map { _ in FetchedAvatar() }
-        guard fullBody != nil || face != nil || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else {
-            return nil
-        }
         self.fullBody = fullBody
         self.face = face
         self.opened = opened
         references = opened.attachments
         dropped = opened.droppedAttachments
         requestID = request.identifier
-        self.account = account.map(AccountTag.init(of:))
+        self.account = AccountTag(of: account)
         fetch = AttachmentFetch(
             [opened.fullBody, avatar].compactMap(\.self) + references, with: configuration.transport,
             maximumSize: configuration.maximumAttachmentSize, in: configuration.attachmentFolder,
@@ -59,7 +63,7 @@ final class AttachmentWork: Sendable {
     ///   - completion: Receives the attachments that the system shows, and the problems of the others.
     func start(
         extend: @escaping @Sendable (String) -> Void,
-        _ completion: @escaping @Sendable (UncheckedSendableBox<[UNNotificationAttachment]>, [String]) -> Void
+        completion: @escaping @Sendable (UncheckedSendableBox<[UNNotificationAttachment]>, [String]) -> Void
     ) {
         fullBody?.extend(extend)
         fetch.start { [self] fetched in

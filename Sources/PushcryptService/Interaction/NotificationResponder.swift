@@ -41,13 +41,17 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         case later
     }
 
-    /// Handles a response. A thrown error is reported and ends the response, as `done` does.
+    /// Handles a response. A thrown error is reported. It ends a tap or a dismissal, as `done` does; a custom action or a text is
+    /// kept for three days and passed again, because the user would believe it was sent.
     public typealias Handler = @Sendable (ReceivedResponse) async throws -> Answer
 
     private let configuration: Configuration
     private let handler: Handler
     private let files: ServiceFiles
     private let replays = ReplayOrder()
+
+    /// How long a response is passed again that the app fails to handle.
+    private static let patience = Interval.days(3)
 
     /// The queue for waiting on disk and keys, so that tasks' shared threads never wait.
     private static let queue = DispatchQueue(
@@ -97,8 +101,8 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         let received = await read(value, of: content)
         if received.waitsForUnlock, await keep(value, received) { return }
         switch await ask(received) {
-        case .done: await end(received)
-        case .later: _ = await keep(received.origin == .opened ? received.value : value, received)
+        case .failed where !Self.comesAgain(value), .done: await end(received)
+        case .failed, .later: _ = await keep(received.origin == .opened ? received.value : value, received)
         }
     }
 
@@ -129,7 +133,10 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             content.categoryIdentifier = waiting.response.categoryIdentifier
             let received = await read(waiting.response, of: UncheckedSendableBox(content), keptAt: waiting.keptAt)
             if received.waitsForUnlock { break }
-            guard await ask(received) == .done else { continue }
+            switch await ask(received) {
+            case .failed where !Self.comesAgain(waiting.response) || isOld(waiting), .done: break
+            case .failed, .later: continue
+            }
             done += 1
             await end(received)
             do {
@@ -142,6 +149,15 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     }
 
     private func kept() throws -> KeptResponses { KeptResponses(in: try files.database().responses) }
+
+    /// Whether a response that the app fails to handle is passed again.
+    private static func comesAgain(_ value: NotificationResponseValue) -> Bool {
+        value.action != .open && value.action != .dismiss
+    }
+
+    private func isOld(_ waiting: KeptResponses.Waiting) -> Bool {
+        waiting.keptAt.adding(Self.patience) < configuration.opening.now()
+    }
 
     private func keep(_ value: NotificationResponseValue, _ received: ReceivedResponse) async -> Bool {
         do {
@@ -196,14 +212,16 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         }
     }
 
-    private func ask(_ received: ReceivedResponse) async -> Answer {
+    private enum Ending { case done, later, failed }
+
+    private func ask(_ received: ReceivedResponse) async -> Ending {
         do {
-            let answer = try await handler(received)
-            if answer == .done { report(.done, received, nil) }
-            return answer
+            guard try await handler(received) == .done else { return .later }
+            report(.done, received, nil)
+            return .done
         } catch {
             report(.failed, received, ServiceFiles.text(for: error))
-            return .done
+            return .failed
         }
     }
 

@@ -1,96 +1,96 @@
-import PushcryptReceiver
+import Foundation
+import PushcryptKeyStore
+import PushcryptService
 import Seed
+import TestPhone
+import UserNotifications
 
-/// Content that everyone who has it can change.
-final class Slip {
-    static let fallback = 0
-    static let spoilt = -1
+/// What one push was given out as, by whatever thread.
+final class Record: Sendable {
+    private final class State {
+        var texts: [String] = []
+    }
 
-    var number: Int
+    private let state = Locked(State())
+    private let given = DispatchSemaphore(value: 0)
 
-    init(_ number: Int) { self.number = number }
+    func add(_ content: UNNotificationContent) {
+        let text = content.body + content.subtitle
+        state.withLock { $0.texts.append(text) }
+        given.signal()
+    }
+
+    /// Waits for the first.
+    func wait() -> Bool { given.wait(timeout: .now() + 60) == .success }
+
+    var texts: [String] { state.withLock { $0.texts } }
 }
 
-/// The requests of one session, written by whatever thread the session calls on.
-///
-/// It has no lock: that the session calls `deliver` once, and every step before it on a thread that has seen what
-/// came before, is what keeps it whole.
-final class Record: @unchecked Sendable {
-    var deliveries = 0
-    var number = Slip.spoilt
-    var outcome = ""
-}
-
-/// Where threads meet: one session a round, a reference to it for each thread.
+/// Where threads meet: a handler and a push each round, and a reference to the handler for each thread.
 ///
 /// A round begins and ends with everyone at the barrier; in between, each thread touches only what has its own number.
 final class Field: @unchecked Sendable {
-    /// A thread's reference to the session of the round.
+    private static let texts: Set = ["See you at 8", "changed", "(Encrypted)"]
+
     private final class Slot {
-        var session: DeliverySession<Slip>?
+        var handler: NotificationServiceHandler?
     }
 
     private let slots: [Slot]
+    private let phone: TestPhone
+    private let requests: [UNNotificationRequest]
     private var clock = RoundClock()
-    private var record = Record()
+    private var records: [Record] = []
     private(set) var outcomes: [String: Int] = [:]
 
-    init(threads: Int) { slots = (0..<threads).map { _ in Slot() } }
-
-    /// Makes the session of the next round, on the first thread.
-    func prepare() {
-        let record = Record()
-        let clock = RoundClock()
-        let session = DeliverySession<Slip>(
-            clock: clock, freeze: { Slip($0.number) },
-            steps: DeliverySteps(
-                open: {}, attach: { $0.number = Slip.spoilt }, change: { $0.number = Slip.spoilt },
-                fallback: { _ in Slip(Slip.fallback) },
-                deliver: { slip, outcome in
-                    record.deliveries += 1
-                    record.number = slip.number
-                    record.outcome = "\(outcome)"
-                    slip.number = Slip.spoilt
-                }))
-        self.record = record
-        self.clock = clock
-        for slot in slots { slot.session = session }
+    init(threads: Int) throws {
+        slots = (0..<threads).map { _ in Slot() }
+        let phone = try TestPhone()
+        self.phone = phone
+        requests = try (0..<64).map { try TestPhone.request(phone.seal(), identifier: "\($0)") }
     }
 
-    /// Plays one thread's part; the last to let go of the session ends it.
+    /// Makes the handler of the next round, on the first thread.
+    func prepare(_ round: Int) {
+        clock = RoundClock()
+        records.append(Record())
+        var configuration = phone.configuration
+        configuration.clock = clock
+        if round % 2 == 0 {
+            configuration.change = { _, content, _ in
+                content.body = "changed"
+                return content
+            }
+        }
+        let handler = NotificationServiceHandler(configuration: configuration)
+        for slot in slots { slot.handler = handler }
+    }
+
+    /// Plays one thread's part; the last to let go of the handler releases it.
     func play(_ round: Int, _ thread: Int, _ barrier: Barrier) {
         var random = Seed(UInt64(round) << 8 | UInt64(thread))
         barrier.meet()
-        if thread == 0 { slots[0].session?.receive() }
-        for _ in 0..<3 { slots[thread].session.map { fire(random.next() % 12, at: $0, random.next()) } }
-        slots[thread].session = nil
+        if thread == 0 {
+            slots[0].handler?.handle(requests[round % requests.count], contentHandler: records[round].add)
+        }
+        for _ in 0..<3 {
+            usleep(UInt32(random.next() % 3000))
+            switch random.next() % 6 {
+            case 0: slots[thread].handler?.timeWillExpire()
+            case 1: clock.ring()
+            default: break
+            }
+        }
+        slots[thread].handler = nil
         barrier.meet()
     }
 
-    private func fire(_ number: UInt64, at session: DeliverySession<Slip>, _ choice: UInt64) {
-        let slip = Slip(1 + Int(choice % 100))
-        switch number {
-        case 0: session.receive()
-        case 1, 2: session.handle(.opened(slip, .init(hasAttachments: choice & 1 == 0, isChanged: choice & 2 == 0)))
-        case 3: session.handle(.failed(Delivery.Reason(code: "some-failure", description: "")))
-        case 4: session.handle(.attached(slip, isComplete: choice & 1 == 0))
-        case 5: session.handle(.changed(slip))
-        case 6: session.handle(.changeFailed)
-        case 7: session.handle(.decided(slip, .passed))
-        case 8: session.handle(.expired)
-        case 9: clock.ring()
-        case 10: session.handle(.extended(slip))
-        default: _ = session.isOver
-        }
-        // The caller continues to use the content that it passed.
-        slip.number = Slip.spoilt
-    }
-
-    /// The faults of the round that has just ended; collected on the first thread.
-    var fault: String? {
-        outcomes[record.outcome, default: 0] += 1
-        if record.deliveries != 1 { return "\(record.deliveries) deliveries" }
-        if record.number == Slip.spoilt { return "what was delivered had been changed from outside" }
-        return clock.waiting == 0 ? nil : "timers are left"
+    /// The fault of the round that has just ended, or of an earlier one; looked for on the first thread.
+    func fault(_ round: Int) -> String? {
+        guard records[round].wait() else { return "it was not given out" }
+        for record in records.suffix(3) where record.texts.count != 1 { return "given out as \(record.texts)" }
+        let text = records[round].texts[0]
+        outcomes[text, default: 0] += 1
+        return Self.texts.contains(text) ? nil : "given out as \(text)"
     }
 }

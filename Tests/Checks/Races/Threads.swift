@@ -61,6 +61,4 @@ final class RoundClock: DeliveryClock {
         }
         for call in due { call() }
     }
-
-    var waiting: Int { state.withLock(\.calls.count) }
 }

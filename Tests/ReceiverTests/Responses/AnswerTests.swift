@@ -214,15 +214,14 @@ import Testing
         #expect(try answer(response) == nil)
     }
 
-    /// A withdrawal between the taking and the keeping of the key.
+    /// A withdrawal between the taking and the handing over.
     @Test func aWithdrawnMessageIsNotKeptAfterwards() throws {
-        let opened = try #require(phone.receive(push(), request: "r", at: .start).opened)
+        let opened = try phone.receiver().open(IncomingPush(ReceivedPush(push())), requestID: "r", at: .start)
+        let claim = opened.take(at: .start)
         var options = Sealer.Options()
         options.withdrawing = ["deploy-17"]
         _ = phone.receive(try provider.push(at: .start, options: options), request: "w", at: .start)
-        try phone.database.answerKeys.keep(
-            #require(opened.answerKey), of: ReplayMessage(opened, request: "r"), openedWith: opened.openedWith,
-            at: .start)
+        #expect(opened.handOver(after: claim, at: .start).delivery.outcome == .withdrawn)
         #expect(try kept() == 0)
     }
 

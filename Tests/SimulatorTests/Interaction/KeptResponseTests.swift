@@ -48,6 +48,25 @@ import Testing
         #expect(app.reports.all.last == ResponseReport(outcome: .failed, problem: "Thrown"))
     }
 
+    /// The user believes that a reply was sent: it comes again for three days.
+    @Test func aReplyThatTheAppThrowsAtComesAgainForThreeDays() async throws {
+        let later = Notebook<Interval>()
+        let app = try RespondingPhone { _ in
+            throw Thrown()
+        } changing: { configuration, phone in
+            configuration.opening.now = { phone.now.adding(later.all.last ?? .days(0)) }
+        }
+        try await app.show()
+        _ = await app.respond(.write("on my way", action: "REPLY"))
+        #expect(app.reports.all.map(\.outcome) == [.failed, .kept])
+        later.add(.days(3))
+        #expect(await app.restarted().replayKept() == 0)
+        later.add(.days(4))
+        #expect(await app.restarted().replayKept() == 1)
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(app.received.all.map(\.value.userText) == ["on my way", "on my way", "on my way"])
+    }
+
     @Test func theyComeInTheOrderInWhichTheyWereKept() async throws {
         let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
         for text in ["one", "two", "three"] {

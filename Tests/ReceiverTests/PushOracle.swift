@@ -2,18 +2,14 @@ import PushcryptReceiver
 
 /// Everything that can happen to a notification, in an order that nobody chooses.
 enum Happening: UInt8, CaseIterable, Sendable {
-    case received, opened, failed, attachmentDone, attachmentFailed, deadline, expired, secondRequest, released
-    // The rest has to do with the app's hook and policy, and with the shorter deadline.
-    case attachmentDeadline, changed, changeFailed, decided, bodyDone
-
-    /// Events that every delivery session has to survive.
-    static let common = Array(allCases.prefix(9))
+    case opened, failed, decided, bodyDone, attachmentDone, attachmentFailed, changed, changeFailed
+    case attachmentDeadline, deadline, expired, released
 
     /// The system, the clock or the last owner ends the waiting.
     var isEnd: Bool { self == .deadline || self == .expired || self == .released }
 }
 
-/// The expected presentation, by the rules and not by the machine.
+/// The expected presentation, by the rules and not by the road.
 enum Due: Hashable, Sendable {
     /// The content that came in at this place of the sequence.
     case content(Int, Delivery.Outcome)
@@ -22,7 +18,7 @@ enum Due: Hashable, Sendable {
 }
 
 /// Derives what must be delivered and when from a record of the events; it has no states.
-struct SessionOracle: Hashable {
+struct PushOracle: Hashable {
     /// The content of the push, and whether the app changes notifications.
     struct Kind: Hashable, Sendable {
         var hasAttachments = false
@@ -43,7 +39,6 @@ struct SessionOracle: Hashable {
     }
 
     let kind: Kind
-    private var isReceived = false
     private var result: Result?
     private var attached: Int?
     private var isAttachedCompletely = false
@@ -59,14 +54,10 @@ struct SessionOracle: Hashable {
     /// Records an event, and returns what is due at this moment.
     mutating func note(_ happening: Happening, content: Int) -> Due? {
         if isDelivered { return nil }
-        guard isReceived else {
-            isReceived = happening == .received
-            return nil
-        }
         record(happening, content)
         let due = due
         // What is over is over: nothing of the record matters any more.
-        if due != nil { self = SessionOracle(kind, isDelivered: true) }
+        if due != nil { self = PushOracle(kind, isDelivered: true) }
         return due
     }
 
@@ -92,7 +83,6 @@ struct SessionOracle: Hashable {
         case .changed: if textWithAttachments != nil, kind.isChanged { changed = content }
         case .changeFailed: if textWithAttachments != nil { hasChangeFailed = true }
         case .deadline, .expired, .released: end = happening
-        case .received, .secondRequest: break
         }
     }
 

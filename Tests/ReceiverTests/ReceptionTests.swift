@@ -4,45 +4,23 @@ import Testing
 
 @testable import Pushcrypt
 
-/// A push on its whole way: received, opened by a receiver, delivered by a session.
-@Suite struct SessionReceptionTests {
-    /// The deliveries of a session over a receiver.
+/// A push on its whole way through a receiver.
+@Suite struct ReceptionTests {
+    /// The deliveries of a receiver.
     final class Shell {
-        private(set) var deliveries: [(content: NotificationContent, outcome: Delivery.Outcome)] = []
-        /// An event during the delivery, for the given session.
-        var beforeOpening: (DeliverySession<NotificationContent>) -> Void = { _ in }
+        private(set) var deliveries: [Delivery] = []
 
-        /// Delivers a push through a session that nobody keeps.
-        func run(
-            _ bytes: Bytes, _ receiver: NotificationReceiver, request: String? = nil, texts: FallbackTexts = .standard,
-            mayPass: Bool = false
-        ) {
-            final class Later { weak var session: DeliverySession<NotificationContent>? }
-            let later = Later()
-            var push = (try? ReceivedPush(bytes)).map(IncomingPush.init)
-            push?.mayPassInTheClear = mayPass
-            let session = DeliverySession<NotificationContent>(
-                clock: HandClock(),
-                steps: DeliverySteps(
-                    open: { [push] in
-                        guard let session = later.session else { return }
-                        self.beforeOpening(session)
-                        let reception =
-                            if let push {
-                                receiver.receive(push, requestID: request, at: Scene.now) { !session.isOver }
-                            } else {
-                                receiver.receive(bytes, requestID: request, at: Scene.now)
-                            }
-                        session.handle(.init(reception.delivery, content: reception.delivery.content))
-                    },
-                    fallback: { [push] in Delivery(fallback: $0, for: push, texts: texts).content },
-                    deliver: { self.deliveries.append(($0, $1)) }))
-            later.session = session
-            session.receive()
+        func run(_ bytes: Bytes, _ receiver: NotificationReceiver, request: String? = nil, mayPass: Bool = false) {
+            guard var push = (try? ReceivedPush(bytes)).map(IncomingPush.init) else {
+                deliveries.append(receiver.receive(bytes, requestID: request, at: Scene.now).delivery)
+                return
+            }
+            push.mayPassInTheClear = mayPass
+            deliveries.append(receiver.receive(push, requestID: request, at: Scene.now).delivery)
         }
 
         var shown: [Shown] { deliveries.map { Shown($0.content) } }
-        var codes: [String] { deliveries.map(\.outcome.description) }
+        var codes: [String] { deliveries.map(\.code) }
     }
 
     /// An app's policy allows only pushes without the member.
@@ -103,16 +81,13 @@ import Testing
     // MARK: Too late
 
     /// The time ends before the push is opened; it opens all the same, and nobody sees it. A copy is as new as it was.
-    @Test(arguments: [true, false])
-    func whatIsOpenedTooLateIsNotRemembered(_ isExpiry: Bool) throws {
+    @Test func whatIsOpenedTooLateIsNotRemembered() throws {
         let scene = try Scene()
         let push = Scene.push(try scene.envelope())
         let before = try StoreFiles(in: scene.phone.folder)
-        let shell = Shell()
-        shell.beforeOpening = { $0.handle(isExpiry ? .expired : .deadline) }
-        shell.run(push, scene.phone.receiver(), request: "a")
-        #expect(shell.codes == [isExpiry ? "system-expired" : "deadline"])
-        #expect(shell.shown == [Scene.fallback])
+        let late = scene.phone.receiver().receive(
+            IncomingPush(try ReceivedPush(push)), requestID: "a", at: Scene.now, isAwaited: { false })
+        #expect(late.code == "deadline" && late.shown == Scene.fallback)
         #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
         #expect(try !scene.isSettled)
 
@@ -189,11 +164,8 @@ import Testing
             (Scene.push(value: #""AQ""#), texts.couldNotOpen, ""), (Scene.push(value: "7"), "", texts.notEncrypted),
             (Scene.push(value: nil), "", texts.notEncrypted), (Bytes("no JSON".utf8), texts.couldNotOpen, ""),
         ] as [(Bytes, NotificationContent.Text, NotificationContent.Text)] {
-            let received = receiver.receive(push, requestID: nil, at: Scene.now).delivery.content
-            let shell = Shell()
-            shell.run(push, receiver, texts: texts)
-            let delivered = try #require(shell.deliveries.first?.content)
-            for content in [received, delivered] { #expect(content.subtitle == subtitle && content.body == body) }
+            let content = receiver.receive(push, requestID: nil, at: Scene.now).delivery.content
+            #expect(content.subtitle == subtitle && content.body == body)
         }
     }
 

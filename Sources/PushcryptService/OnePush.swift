@@ -1,0 +1,314 @@
+internal import Dispatch
+internal import Foundation
+internal import Pushcrypt
+internal import PushcryptKeyStore
+internal import PushcryptReceiver
+internal import UserNotifications
+
+/// One push, from `didReceive` to the content handler: read `run`, then `end`. Not run on Apple systems.
+///
+/// A push has a thread of its own, which may wait for a disk, the Keychain or an app that never returns: tasks' shared
+/// threads would then open no other push. Timers, the system and the handler's release end it at any moment with the best
+/// there is.
+final class OnePush: @unchecked Sendable {
+    /// Why a push is given out.
+    enum Ending {
+        /// Nothing is left to do.
+        case done
+        case failed(Delivery.Reason)
+        /// The receiver's own time is over.
+        case deadline
+        /// The system's time is over.
+        case expired
+        /// The handler was released.
+        case released
+    }
+
+    // The request and its content are immutable; what changes is locked.
+    let request: UNNotificationRequest
+    let configuration: NotificationServiceHandler.Configuration
+    let files: ServiceFiles
+    let push: IncomingPush
+    let receivedAt: Timestamp
+    let list = NotificationList()
+    let progress: Locked<Progress>
+    private let log: DeliveryLog
+    private let handler: NotificationServiceHandler.InProgress
+    /// Signalled when something has happened that the thread may wait for.
+    private let news = DispatchSemaphore(value: 0)
+
+    /// What has become of the push so far.
+    final class Progress {
+        var best = Best<UNNotificationContent>()
+        var contentHandler: ((UNNotificationContent) -> Void)?
+        var timers: [any ScheduledCall] = []
+        var opened: OpenedPush?
+        var claim: ReplayClaim?
+        var receiver: NotificationReceiver?
+        var keyState = JournalEntry.KeyState.none
+        var warnings: [String] = []
+        var isOpening = true
+        /// Whether it is too late for files.
+        var isLate = false
+        var fetch: AttachmentWork?
+        /// Whether files cannot change anything any more: they are there, or given up.
+        var isFetched = false
+        var change: Task<Void, Never>?
+        var isChanging = false
+
+        init(_ contentHandler: @escaping (UNNotificationContent) -> Void) { self.contentHandler = contentHandler }
+    }
+
+    init(
+        _ request: UNNotificationRequest, _ configuration: NotificationServiceHandler.Configuration,
+        _ files: ServiceFiles, _ log: DeliveryLog, in handler: NotificationServiceHandler.InProgress,
+        _ contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {
+        (self.request, self.configuration, self.files) = (request, configuration, files)
+        (self.log, self.handler) = (log, handler)
+        progress = Locked(Progress(contentHandler))
+        push = IncomingPush(request.content)
+        receivedAt = configuration.now()
+    }
+
+    // MARK: The road
+
+    /// Sets the timers, and opens the push on its own thread.
+    func start() {
+        files.begin()
+        let timers = [
+            configuration.clock.schedule(afterMilliseconds: configuration.deadlines.attachments) { [weak self] in
+                self?.note { $0.isLate = true }
+            },
+            configuration.clock.schedule(afterMilliseconds: configuration.deadlines.delivery) { [weak self] in
+                self?.end(.deadline)
+            },
+        ]
+        let isOver = progress.withLock { progress in
+            if !progress.best.isOver { progress.timers = timers }
+            return progress.best.isOver
+        }
+        if isOver { return timers.forEach { $0.cancel() } }
+        let thread = Thread { self.run() }
+        thread.qualityOfService = .userInitiated
+        thread.start()
+    }
+
+    private func run() {
+        let (receiver, problems) = files.receiver(at: receivedAt)
+        note { ($0.receiver, $0.warnings) = (receiver, $0.warnings + problems) }
+        // This notification replaces the one with the same identifier, which the relay chooses. The files of that one must
+        // not appear with this one or with its fallback, unless it is the same message.
+        let shared = sharedFiles
+        shared?.hide(request.identifier)
+        let opened: OpenedPush
+        do throws(Unopened) {
+            opened = try receiver.open(
+                push.passing(if: configuration.mayPassInTheClear, request.content), requestID: request.identifier,
+                at: receivedAt)
+        } catch {
+            shared?.restore(request.identifier, of: nil)
+            note { ($0.keyState, $0.isOpening) = (error.keyState, false) }
+            if case .fallback(let reason) = error.delivery.outcome { return end(.failed(reason)) }
+            offer(.opened, request.content, error.delivery.outcome)
+            return end(.done)
+        }
+        // If that is too late, a copy counts as new.
+        let hasFiles = AttachmentWork.isNeeded(for: opened.notification, configuration)
+        guard offer(opened, hasFiles) else { return }
+        if let problem = opened.settle(at: receivedAt) { note { $0.warnings.append(problem) } }
+        guard !opened.notification.isDropped, hasFiles || configuration.change != nil else {
+            shared?.restore(request.identifier, of: nil)
+            // The plain case: the message is taken and handed over in one.
+            return end(.done)
+        }
+        let claim = opened.take(at: receivedAt)
+        note { ($0.claim, $0.warnings) = (claim, $0.warnings + claim.problems) }
+        shared?.restore(request.identifier, of: claim.isRepeated ? opened.notification : nil)
+        remove(claim.withdrawn)
+        let delivery = opened.delivery(after: claim)
+        let willFetch = hasFiles && claim.mayFetch
+        offer(.opened, content(of: delivery), delivery.outcome, isComplete: !willFetch)
+        guard delivery.outcome == .opened, let notification = delivery.opened else { return end(.done) }
+        if willFetch { fetch(opened) }
+        if let change = configuration.change { self.change(notification, opened, claim, change) }
+        end(.done)
+    }
+
+    /// Offers the content of a message as if it were new, before anything is written.
+    private func offer(_ opened: OpenedPush, _ hasFiles: Bool) -> Bool {
+        note { progress in
+            (progress.keyState, progress.isOpening) = (opened.keyState, false)
+            progress.warnings += opened.warnings
+            progress.opened = progress.best.isOver ? nil : opened
+        }
+        let delivery = opened.delivery()
+        return offer(.opened, content(of: delivery), delivery.outcome, isComplete: !hasFiles)
+    }
+
+    @discardableResult
+    func offer(
+        _ stage: Best<UNNotificationContent>.Stage, _ content: UNNotificationContent, _ outcome: Delivery.Outcome,
+        isComplete: Bool = true
+    ) -> Bool {
+        let content = UncheckedSendableBox(content.frozen)
+        let outcome = outcome == .opened && !isComplete ? .openedWithoutAttachment : outcome
+        return progress.withLock { $0.best.offer(stage, content.value, outcome) }
+    }
+
+    /// Fetches the full body and the files, as long as there is time.
+    private func fetch(_ opened: OpenedPush) {
+        let fetch = AttachmentWork(for: opened.notification, to: opened.account, of: request, configuration, files)
+        guard let content = progress.withLock({ progress -> UncheckedSendableBox<UNMutableNotificationContent>? in
+            guard !progress.isLate, let shown = progress.best.shown else { return nil }
+            progress.fetch = fetch
+            return UncheckedSendableBox(shown.content.thawed)
+        }) else { return }
+        fetch.start { [self] text in
+            content.value.body = text
+            offer(content, isComplete: false, isLast: false)
+        } completion: { [self] attachments, problems in
+            content.value.attachments = attachments.value
+            note { $0.warnings += problems }
+            offer(content, isComplete: problems.isEmpty, isLast: true)
+        }
+        wait { $0.isFetched || $0.isLate || $0.best.isOver }
+        let isGivenUp = progress.withLock { progress in
+            defer { progress.isFetched = true }
+            return !progress.isFetched
+        }
+        if isGivenUp { fetch.stop() }
+    }
+
+    /// Offers content with its full body, and at last with its files, unless they were given up.
+    private func offer(
+        _ content: UncheckedSendableBox<UNMutableNotificationContent>, isComplete: Bool, isLast: Bool
+    ) {
+        let frozen = UncheckedSendableBox(content.value.frozen)
+        note { progress in
+            guard !progress.isFetched else { return }
+            progress.best.offer(
+                isLast ? .files : .opened, frozen.value, isComplete ? .opened : .openedWithoutAttachment)
+            progress.isFetched = isLast
+        }
+    }
+
+    /// Lets the app change a copy of the content, as long as there is time.
+    private func change(
+        _ notification: OpenedNotification, _ opened: OpenedPush, _ claim: ReplayClaim,
+        _ change: @escaping NotificationServiceHandler.Configuration.Change
+    ) {
+        let shown = progress.withLock { progress in
+            progress.isChanging = progress.best.shown != nil
+            return progress.best.shown.map { (UncheckedSendableBox($0.content.thawed), $0.outcome) }
+        }
+        guard let (copy, outcome) = shown else { return }
+        let context = DeliveryContext(
+            request: request, account: opened.account, verdict: claim.verdict, isFirst: !claim.isQuiet)
+        let task = Task.detached(priority: .userInitiated) { [self] in
+            do {
+                offer(.changed, try await change(notification, copy.value, context), outcome)
+            } catch {
+                note { $0.warnings.append("the app's change failed: \(ServiceFiles.text(for: error))") }
+            }
+            note { $0.isChanging = false }
+        }
+        note { $0.change = task }
+        wait { !$0.isChanging || $0.best.isOver }
+        // Whoever has ended the push may not have seen it.
+        if progress.withLock({ $0.best.isOver }) { task.cancel() }
+    }
+
+    /// Notes something, and has the thread look whether it waited for it.
+    func note(_ change: (Progress) -> Void) {
+        progress.withLock(change)
+        news.signal()
+    }
+
+    private func wait(until isReached: (Progress) -> Bool) {
+        while !progress.withLock(isReached) { news.wait() }
+    }
+
+    // MARK: The end
+
+    /// Gives out the best there is, once. Any thread may call it: the push's own, a timer, the system, the handler's release.
+    func end(_ why: Ending) {
+        let taken = progress.withLock { progress -> Taken? in
+            guard let best = progress.best.take(why.reason), let handler = progress.contentHandler else { return nil }
+            defer { (progress.contentHandler, progress.timers) = (nil, []) }
+            return Taken(
+                best: best, contentHandler: handler, timers: progress.timers, opened: progress.opened,
+                claim: progress.claim, change: progress.change)
+        }
+        guard let taken else { return }
+        for timer in taken.timers { timer.cancel() }
+        let isRescue = handler.forget(self)
+        var (shown, isJournaled) = (prepared(taken.best), false)
+        if let opened = taken.opened {
+            let handover = handOver(opened, taken.claim, shown)
+            (shown, isJournaled) = (handover.shown, handover.isJournaled)
+            if taken.claim == nil, !isRescue { remove(handover.withdrawn) }
+            if handover.hasSender { shown = withSender(shown, opened, donates: handover.rings) }
+        }
+        taken.change?.cancel()
+        report(shown.outcome, why, isRescue: isRescue, isJournaled: isJournaled)
+        taken.contentHandler(shown.content)
+        news.signal()
+        deleteRetiredKeys()
+    }
+
+    private struct Taken {
+        let best: Best<UNNotificationContent>.Taken
+        let contentHandler: (UNNotificationContent) -> Void
+        let timers: [any ScheduledCall]
+        let opened: OpenedPush?
+        let claim: ReplayClaim?
+        let change: Task<Void, Never>?
+    }
+
+    /// Reports the outcome before the content handler runs, because the system may then suspend this process.
+    private func report(_ outcome: Delivery.Outcome, _ why: Ending, isRescue: Bool, isJournaled: Bool) {
+        let isOpening = progress.withLock { progress in
+            if progress.isChanging { progress.warnings.append("the app's change was not done in time") }
+            return progress.isOpening
+        }
+        log.write(report(outcome), isRescue ? .rescue : why.isOwn ? .own : .other, isJournaled: isJournaled)
+        if isRescue || isOpening { files.stop() }
+    }
+
+    func report(_ outcome: Delivery.Outcome) -> DeliveryReport {
+        let (keyState, warnings) = progress.withLock { ($0.keyState, $0.warnings) }
+        return DeliveryReport(
+            receivedAt: receivedAt, milliseconds: configuration.now().milliseconds(since: receivedAt),
+            fingerprint: push.fingerprint, outcome: outcome, keyState: keyState, warnings: warnings)
+    }
+
+    /// Deletes device keys that no longer open anything: after the delivery, because the Keychain may hang.
+    private func deleteRetiredKeys() {
+        let (opened, receiver) = progress.withLock { ($0.opened, $0.receiver) }
+        guard let opened, let receiver else { return }
+        Thread.detachNewThread { [receivedAt] in
+            receiver.deleteRetiredKeys(after: opened.delivery(), at: receivedAt)
+        }
+    }
+}
+
+extension OnePush.Ending {
+    /// The reason for the fallback, if nothing else can be shown.
+    fileprivate var reason: Delivery.Reason {
+        switch self {
+        case .failed(let reason): reason
+        case .expired: .systemExpired
+        case .released: .abandoned
+        case .done, .deadline: .deadline
+        }
+    }
+
+    /// Whether the push's own thread is done.
+    fileprivate var isOwn: Bool {
+        switch self {
+        case .done, .failed: true
+        case .deadline, .expired, .released: false
+        }
+    }
+}
