@@ -4,11 +4,11 @@ public import Pushcrypt
 ///
 /// A directory holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. New files have mode 0600, new
 /// directories 0700; other modes, owners and links work, and `check()` says what other users can reach. Every
-/// secret is sealed in its row and every row is authenticated: someone who can read the database but not `store.key`
-/// learns names, public keys and times; someone who can write it can only delete rows or put older ones back. Every
-/// change is one transaction, on the disk when the call returns.
+/// row is authenticated, and the keys of a provider, and those of a device, are sealed as a whole: someone who can read the
+/// database but not `store.key` learns what it has of devices, such as names, users, public keys and times; someone who can
+/// write it can only delete rows or put older ones back. Every change is one transaction, on the disk when the call returns.
 ///
-/// Any number of threads and processes may use one store. A call waits up to 30 seconds for another process that
+/// Any number of threads and processes may use one store. A call waits up to two minutes for another process that
 /// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; errors
 /// listed with a call are additional.
 public final class SQLiteKeyStore: Sendable {
@@ -41,7 +41,7 @@ public final class SQLiteKeyStore: Sendable {
     /// How the store is read where it cannot be written; nil if it can, as far as is known.
     let readOnly: ReadOnly?
     private let connection: Locked<SQLiteConnection>
-    let cache = Locked(DeviceStateCache())
+    let states = StateCaches()
 
     /// A database that is read as it is.
     struct ReadOnly {
@@ -237,33 +237,51 @@ public final class SQLiteKeyStore: Sendable {
 
     /// Reads in one snapshot.
     func read<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        try transaction(.reading, body)
+        try connection.withLock { (connection) throws(KeyStoreError) in
+            try connection.transaction(.reading) { () throws(KeyStoreError) in try body(transaction(connection)) }
+        }
     }
 
     /// Reads with one statement, which is its own snapshot.
     func readOnce<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        try connection.withLock { (connection) throws(KeyStoreError) in
-            try body(StoreTransaction(connection: connection, keys: keys))
-        }
+        try connection.withLock { (connection) throws(KeyStoreError) in try body(transaction(connection)) }
     }
 
-    /// Reads and writes as the only writer; if `body` throws, nothing has changed.
+    /// Reads and writes as the only writer; if `body` throws, nothing has changed. A secret that the provider's state has lost is then
+    /// in none of the store's files.
+    ///
+    /// A reader that holds the log for a moment, or a disk that fails then, is no failure: the change is made, and the connection
+    /// that closes last empties the log.
     func write<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        try transaction(.writing, body)
-    }
-
-    private func transaction<R>(
-        _ access: SQLiteConnection.Access, _ body: (StoreTransaction) throws(KeyStoreError) -> R
-    ) throws(KeyStoreError) -> R {
-        if access == .writing, let readOnly { throw readOnly.reason }
-        return try connection.withLock { (connection) throws(KeyStoreError) in
-            try connection.transaction(access) { () throws(KeyStoreError) in
-                if access == .writing { try refuseReplaced(connection) }
-                return try body(
-                    StoreTransaction(
-                        connection: connection, keys: keys, reports: access == .writing ? ReportedCertificates() : nil))
+        if let readOnly { throw readOnly.reason }
+        let (result, memory) = try connection.withLock { (connection) throws(KeyStoreError) in
+            try connection.transaction(.writing) { () throws(KeyStoreError) in
+                try refuseReplaced(connection)
+                let store = transaction(connection)
+                return (try body(store), store.memory)
             }
         }
+        // The secrets of a value share their memory: one that was lost goes with the others.
+        if memory.hasChanged { states.provider.withLock { $0.forget() } }
+        if memory.hasLostSecrets { try? eraseDeleted() }
+        return result
+    }
+
+    private func transaction(_ connection: SQLiteConnection) -> StoreTransaction {
+        StoreTransaction(connection: connection, keys: keys, states: states)
+    }
+
+    /// Returns the provider's state.
+    func provider() throws(KeyStoreError) -> ProviderState {
+        try readOnce { (store) throws(KeyStoreError) in try store.provider() }
+    }
+
+    /// Changes the provider's state in one transaction; if `body` throws, nothing has changed.
+    @discardableResult
+    func changeProvider<R>(
+        _ body: (inout ProviderState) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R {
+        try write { (store) throws(KeyStoreError) in try store.changeProvider(body) }
     }
 
     /// Throws `inputOutput` if another database has taken the place of this one, or its log is gone: a change would be lost.

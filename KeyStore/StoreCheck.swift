@@ -4,8 +4,8 @@ extension SQLiteKeyStore {
     /// What other users can read or change, the worst first, and whether the database has another name.
     package func warnings() -> [Finding] { (try? directory?.warnings()) ?? [] }
 
-    /// Checks the whole store: files, what other users can reach, the database's structure and tables, the tag of every row, every sealed
-    /// secret, and whether it can be written.
+    /// Checks the whole store: files, what other users can reach, the database's structure and tables, the tag of every row, both
+    /// states with each secret, and whether it can be written.
     ///
     /// A million devices take some seconds. Changes nothing.
     public func check() -> [Finding] {
@@ -53,6 +53,7 @@ private struct StoreCheck {
         checkFiles()
         step { check throws(KeyStoreError) in try check.checkKeyFile() }
         checkContent()
+        step { check throws(KeyStoreError) in try check.checkTokens() }
         step { check throws(KeyStoreError) in try check.checkWriting() }
     }
 
@@ -60,11 +61,10 @@ private struct StoreCheck {
     mutating func checkContent() {
         step { check throws(KeyStoreError) in try check.checkDatabase() }
         let tables: [any StoredRow.Type] = [
-            StoreHeader.self, SettingRow.self, ProviderKeyRow.self, PastEpochRow.self, CertificateRequestRow.self,
-            DeviceRow.self, RemovedDeviceRow.self,
-            AnswerSecretRow.self, ReplacedKeyRow.self, AnswerRow.self, PushKeyRow.self, PairingRow.self,
+            StoreHeader.self, HeldRow.self, EarlierKeyRow.self,
         ]
         step { check throws(KeyStoreError) in try check.checkDeviceKeys() }
+        step { check throws(KeyStoreError) in try check.checkProviderKeys() }
         for table in tables { checkRows(of: table) }
     }
 
@@ -126,9 +126,6 @@ private struct StoreCheck {
                 .warning, "the database has no write-ahead log, so readers and writers wait for each other",
                 fix: "end the program that has it open; the next command that opens the store makes one")
         }
-        if let time = try store.restoredAt() {
-            find(.note, "the store was restored from a backup at \(time): later changes are not in it")
-        }
         if !others.isEmpty {
             let names =
                 others.prefix(Self.rowsListed).joined(separator: ", ") + (others.count > Self.rowsListed ? ", …" : "")
@@ -152,12 +149,17 @@ private struct StoreCheck {
         find(.note, "the device's state: \(count) key\(count == 1 ? "" : "s"), authentic")
     }
 
+    private mutating func checkProviderKeys() throws(KeyStoreError) {
+        guard let count = try store.checkProviderState() else { return }
+        find(.note, "the provider's state: \(count) key\(count == 1 ? "" : "s"), authentic")
+    }
+
     private mutating func checkRows<Row: StoredRow>(of type: Row.Type) {
         var count = 0
         var damaged: [KeyStoreError] = []
         var isWhole = false
         step { check throws(KeyStoreError) in
-            var last: SQLiteValue?
+            var last: [SQLiteValue]?
             repeat {
                 let page = try check.page(of: type, after: last)
                 count += page.entries.count
@@ -175,19 +177,42 @@ private struct StoreCheck {
 
     /// Returns the error of each row of a page, nil for sound rows.
     private func page<Row: StoredRow>(
-        of type: Row.Type, after last: SQLiteValue?
+        of type: Row.Type, after last: [SQLiteValue]?
     ) throws(KeyStoreError) -> RowPage<KeyStoreError?> {
         try store.read { (transaction) throws(KeyStoreError) in
             try transaction.page(of: type, after: last, length: Self.pageLength) { (row) -> KeyStoreError? in
                 do throws(KeyStoreError) {
-                    let stored: Row = try transaction.verified(row)
-                    try stored.checkSecret(transaction.keys)
+                    _ = try transaction.verified(row) as Row
                     return nil
                 } catch {
                     return error
                 }
             }
         }
+    }
+
+    /// Tokens that two devices of one user and app have, as imports of two stores leave them: each push comes twice.
+    private mutating func checkTokens() throws(KeyStoreError) {
+        let sql =
+            "SELECT min(id), max(id), user, count(*) FROM devices WHERE user IS NOT NULL AND token IS NOT NULL AND removed IS NULL GROUP BY user, token, topic HAVING count(*) > 1"
+        let pairs = try store.readOnce { (transaction) throws(KeyStoreError) in
+            try transaction.connection.rows("\(sql) LIMIT \(Self.rowsListed + 1)")
+        }
+        for pair in pairs.prefix(Self.rowsListed) {
+            let names = pair.prefix(3).map { value in
+                guard case .text(let bytes) = value, let text = String(exactly: bytes), StoreName.isAllowed(text) else {
+                    return "?"
+                }
+                return "'\(text)'"
+            }
+            find(
+                .warning,
+                "devices \(names[0]) and \(names[1]) of user \(names[2]) have one push token: each push comes twice",
+                fix:
+                    "remove the one that is no more with 'device remove'; the next registration of the other does it too"
+            )
+        }
+        if pairs.count > Self.rowsListed { find(.warning, "more devices of one user have one push token") }
     }
 
     /// Writes an unchanged value, which exercises the same path to the disk as any change.

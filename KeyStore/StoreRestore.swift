@@ -1,82 +1,39 @@
 package import Pushcrypt
 
 extension SQLiteKeyStore {
-    /// The name of the setting with the time at which the store was restored.
-    private static let restoredSetting = "store.restored"
-
-    /// Makes a backup the database of a store, which is created if there is none. No process may have the store open.
+    /// Makes a backup the content of a store, which is created if there is none. Processes that have it open go on with it.
+    ///
+    /// What the store has removed stays removed, what was answered stays answered, and later certificates are known as if phones
+    /// had reported them. Codes for pairing are void; everything else is the backup's.
     ///
     /// - Parameters:
     ///   - path: The backup.
     ///   - directory: The directory of the store.
     ///   - key: The copy of `store.key` that opens it; nil to use the one in the directory.
     ///   - passphrase: The passphrase of the backup, if it has one.
-    ///   - replace: Whether to replace a store that has other provider keys, a later epoch or other devices by now, is another
-    ///     one, or cannot be read. Later epochs of the same store are noticed as if phones had reported them.
-    ///   - withRemoved: Whether devices come back that the store has removed since.
-    /// - Returns: What has changed.
-    /// - Throws: `storeExists` for a store that only `replace` replaces; `storeBusy` while another process has it open; the
-    ///   errors of opening the backup. The store has not changed then.
+    ///   - replace: Whether to replace a store that exists.
+    /// - Returns: Why nothing of the store that was there could be read, and kept; nil if it could, or if there was none.
+    /// - Throws: `storeExists` for a store without `replace`, and for another store than the backup's; `wrongPassphrase` for another
+    ///   `store.key`; the errors of opening the backup. The store has not changed then.
     package static func restore(
         _ path: String, to directory: String, key: String?, passphrase: StorePassphrase?, replace: Bool,
-        withRemoved: Bool = false, options: StoreOptions = StoreOptions(), at now: Timestamp
-    ) throws(KeyStoreError) -> RestoreResult {
+        options: StoreOptions = StoreOptions(), at now: Timestamp
+    ) throws(KeyStoreError) -> KeyStoreError? {
         // Refused before a directory is created.
         _ = try Restoration.openBackup(path)
         let key: StoreKeyCopy? = if let key { try StoreKeyCopy(at: key) } else { nil }
         return try StoreDirectory.making(directory) { (directory) throws(KeyStoreError) in
             let restoration = Restoration(
-                path: path, directory: directory, key: key, passphrase: passphrase, replaces: replace,
-                withRemoved: withRemoved, options: options)
+                path: path, directory: directory, key: key, passphrase: passphrase, replaces: replace, options: options)
             return try directory.withLock(waiting: options.busyTimeout) { () throws(KeyStoreError) in
                 try restoration.run(at: now)
             }
         }
     }
-
-    /// Returns when the store was restored from a backup, if it was.
-    package func restoredAt() throws(KeyStoreError) -> Timestamp? {
-        try read { (store) throws(KeyStoreError) in
-            try store.setting(named: Self.restoredSetting).flatMap(UInt64.init).map(Timestamp.init(milliseconds:))
-        }
-    }
-
-    /// Notes that the store was restored over one with these provider keys, removals and first answers.
-    fileprivate func setRestored(
-        at time: Timestamp, over former: [ProviderKeyRecord], keeping removals: [RemovedDeviceRow],
-        _ answers: [AnswerRow]
-    ) throws(KeyStoreError) {
-        try write { (store) throws(KeyStoreError) in
-            try store.setSetting("\(time.milliseconds)", named: Self.restoredSetting)
-            for key in former {
-                guard let certificate = key.certificate, var row = try store.providerKeyRow(of: key.publicKey),
-                    certificate.epoch > row.certificate?.epoch ?? 0
-                else { continue }
-                row.notice(certificate)
-                try store.put(row)
-                // It may have been stolen: the later store has another.
-                try store.replaceAnswerSecret(of: row.id, isStolen: true, at: time)
-            }
-            for answer in answers { try store.put(answer) }
-            try store.forgetPairings()
-            for removal in removals {
-                try store.deleteDevice(removal.record.id)
-                try store.put(removal)
-            }
-        }
-    }
-}
-
-/// What a restore has changed.
-package struct RestoreResult: Sendable {
-    /// The path at which the directory's `store.key` is kept, if it was replaced with another.
-    package let formerKey: String?
-    /// What has become of the devices and keys of the store that was there, if it was the same one.
-    package let difference: RestoreDifference
 }
 
 /// One restore; the directory is locked.
-struct Restoration {
+private struct Restoration {
     private static let newFiles: [StaticString] = [
         SQLiteKeyStore.newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
         StoreKeyFile.newName,
@@ -87,46 +44,62 @@ struct Restoration {
     let key: StoreKeyCopy?
     let passphrase: StorePassphrase?
     let replaces: Bool
-    let withRemoved: Bool
     let options: StoreOptions
 
-    var new: String { directory.file(SQLiteKeyStore.newDatabaseName) }
+    private var staged: String { directory.file(SQLiteKeyStore.newDatabaseName) }
     private var database: String { directory.file(SQLiteKeyStore.databaseName) }
 
-    func run(at now: Timestamp) throws(KeyStoreError) -> RestoreResult {
-        for name in Self.newFiles { try directory.removeIfPresent(name) }
-        do throws(KeyStoreError) {
-            try copy()
-            let (keys, saved) = try checkBackup()
-            // Locked from the comparison to the end.
-            let old = try lockOut()
-            let former = try old.map { (old) throws(KeyStoreError) in try providerKeys(of: old, keys) } ?? []
-            if !replaces { try refuseToReplace(former, by: saved) }
-            let difference = try old.map { (old) throws(KeyStoreError) in try self.difference(from: old, keys) }
-            let change = try keyChange()
-            do {
-                let connection = try SQLiteKeyStore.connect(new, named: database, options)
-                let removals =
-                    try withRemoved || difference == nil
-                    ? []
-                    : old.map { (old) throws(KeyStoreError) in
-                        try soundRows(RemovedDeviceRow.self, in: old, keys)
-                    } ?? []
-                let answers =
-                    try difference == nil
-                    ? [] : old.map { (old) throws(KeyStoreError) in try soundRows(AnswerRow.self, in: old, keys) } ?? []
-                try SQLiteKeyStore(connection, nil, keys, nil, options)
-                    .setRestored(at: now, over: former, keeping: removals, answers)
-                try connection.useLog()
+    func run(at now: Timestamp) throws(KeyStoreError) -> KeyStoreError? {
+        let isThere = try directory.has(SQLiteKeyStore.databaseName)
+        guard replaces || !isThere else {
+            throw KeyStoreError(.storeExists, "a key store already exists at \(directory.path): it is kept")
+        }
+        let writesKey = try writesKey()
+        removeNewFiles()
+        defer { removeNewFiles() }
+        try stage()
+        let (connection, keys) = try openStaged()
+        let staged = StoreTransaction(connection: connection, keys: keys)
+        guard isThere else {
+            try forgetPairings(connection, keys)
+            if writesKey { try writeKey() }
+            // SQLite would apply the log of another database that had this name.
+            for name in SQLiteKeyStore.leftovers where name.description.hasPrefix("keystore.db-") {
+                try directory.removeIfPresent(name)
             }
-            try install(change)
-            withExtendedLifetime(old) {}
-            return RestoreResult(
-                formerKey: change == .replacement ? directory.file(StoreKeyFile.oldName) : nil,
-                difference: (difference ?? nil) ?? RestoreDifference())
-        } catch {
-            for name in Self.newFiles { try? directory.removeIfPresent(name) }
-            throw error
+            try directory.rename(SQLiteKeyStore.newDatabaseName, to: SQLiteKeyStore.databaseName)
+            return nil
+        }
+        var unread: KeyStoreError?
+        var present: StoreTransaction?
+        do throws(KeyStoreError) { present = try openPresent(keys) } catch {
+            guard [.corruptStore, .newerVersion, .olderVersion].contains(error.code) else { throw error }
+            unread = error
+        }
+        try target().receiveCopy(of: connection) { () throws(KeyStoreError) in
+            do throws(KeyStoreError) {
+                try connection.transaction(.writing) { () throws(KeyStoreError) in
+                    if let present { try staged.keep(present, at: now) }
+                }
+            } catch {
+                guard error.code == .corruptStore else { throw error }
+                unread = error
+            }
+            try forgetPairings(connection, keys)
+            if writesKey { try writeKey() }
+        }
+        if let target = try? SQLiteKeyStore.connect(database, options) {
+            try? target.useLog()
+            // What the backup lacks is in no file any more.
+            try? target.emptyLog()
+        }
+        return unread
+    }
+
+    /// Of a backup it is not known which codes were used since.
+    private func forgetPairings(_ connection: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
+        try connection.transaction(.writing) { () throws(KeyStoreError) in
+            try StoreTransaction(connection: connection, keys: keys).changeProvider { $0.pairings = [] }
         }
     }
 
@@ -144,7 +117,7 @@ struct Restoration {
     }
 
     /// Copies as many bytes as the backup has at the start.
-    private func copy() throws(KeyStoreError) {
+    private func stage() throws(KeyStoreError) {
         let file = try Self.openBackup(path)
         let new = try directory.create(SQLiteKeyStore.newDatabaseName, for: SQLiteKeyStore.databaseName)
         var rest = try FileFacts(of: file).size
@@ -161,9 +134,9 @@ struct Restoration {
         try new.synchronize()
     }
 
-    /// Checks every row of the copy; returns its keys and provider keys.
-    private func checkBackup() throws(KeyStoreError) -> (StoreKeys, [ProviderKeyRecord]) {
-        let connection = try SQLiteKeyStore.connect(new, named: path, options)
+    /// Checks every row of the copy.
+    private func openStaged() throws(KeyStoreError) -> (SQLiteConnection, StoreKeys) {
+        let connection = try SQLiteKeyStore.connect(staged, named: path, options)
         try SQLiteKeyStore.checkKind(of: connection)
         if let key, try SQLiteKeyStore.unverifiedHeader(connection).derivation != nil {
             throw KeyStoreError(
@@ -172,89 +145,86 @@ struct Restoration {
         }
         let source = key.map { StoreKeySource.copy($0) } ?? .file(in: directory)
         let keys = try SQLiteKeyStore.unlock(connection, "the backup \(path)", source, passphrase)
-        let store = SQLiteKeyStore(connection, nil, keys, nil, options)
-        try store.requireSound("\(path) is damaged")
-        return (keys, try store.providerKeys())
+        try SQLiteKeyStore(connection, nil, keys, nil, options).requireSound("\(path) is damaged")
+        // One file, which a rename moves whole.
+        try connection.leaveLog()
+        return (connection, keys)
     }
+
+    private func removeNewFiles() { for name in Self.newFiles { try? directory.removeIfPresent(name) } }
 
     // MARK: The present store
 
-    /// Returns a connection that has locked all others out of the present database, with its log copied into it; nil if there
-    /// is none, or none that can be read.
-    private func lockOut() throws(KeyStoreError) -> SQLiteConnection? {
-        guard try directory.has(SQLiteKeyStore.databaseName) else { return nil }
+    /// Opens the present store; throws `storeExists` if it has another key.
+    private func openPresent(_ keys: StoreKeys) throws(KeyStoreError) -> StoreTransaction {
+        let connection = try SQLiteKeyStore.connect(database, options)
+        try SQLiteKeyStore.checkKind(of: connection)
+        guard try SQLiteKeyStore.unverifiedHeader(connection).storeID == keys.storeID else {
+            throw KeyStoreError(
+                .storeExists,
+                "\(directory.path) holds another store than the backup, with another key: it is kept; name an empty directory"
+            )
+        }
+        try SQLiteKeyStore.verifyHeader(connection, keys)
+        // Without a log nobody could read it while it is replaced.
+        if try !connection.hasLog() { try connection.useLog() }
+        return StoreTransaction(connection: connection, keys: keys)
+    }
+
+    private func target() throws(KeyStoreError) -> SQLiteConnection {
         do throws(KeyStoreError) {
-            let old = try waiting(milliseconds: options.busyTimeout) { () throws(KeyStoreError) -> SQLiteConnection? in
-                do throws(KeyStoreError) {
-                    let old = try SQLiteConnection(exclusivelyAt: database)
-                    _ = try Schema.version(of: old)
-                    try old.emptyLog()
-                    return old
-                } catch {
-                    guard error.code == .storeBusy else { throw error }
-                    return nil
-                }
-            }
-            if let old { return old }
+            let connection = try SQLiteKeyStore.connect(database, options)
+            _ = try Schema.version(of: connection)
+            return connection
         } catch {
             guard error.code == .corruptStore else { throw error }
-            if replaces { return nil }
-            throw cannotCompare(error)
+            return try SQLiteConnection(overwriting: database, busyTimeout: options.busyTimeout)
         }
-        throw KeyStoreError(
-            .storeBusy, "another process has the store at \(directory.path) open: stop it, and try again")
     }
 
     // MARK: The key
 
-    /// What happens to `store.key`.
-    private enum KeyChange { case none, creation, replacement }
-
-    /// Refuses to replace another `store.key` without a request: it may be the only one that opens a database stored
-    /// elsewhere.
-    private func keyChange() throws(KeyStoreError) -> KeyChange {
-        guard let key else { return .none }
-        guard try directory.has(StoreKeyFile.name) else { return .creation }
+    /// Whether the copy becomes `store.key`; throws `wrongPassphrase` if another is there, the only one perhaps that opens a
+    /// database elsewhere.
+    private func writesKey() throws(KeyStoreError) -> Bool {
+        guard let key else { return false }
+        guard try directory.has(StoreKeyFile.name) else { return true }
+        let name = directory.file(StoreKeyFile.name)
         do throws(KeyStoreError) {
             let current = try StoreKeyFile.read(in: directory)
-            if current.withSpan({ current in key.key.withSpan { Sodium.areEqual(current, $0) } }) { return .none }
+            if current.withSpan({ current in key.key.withSpan { Sodium.areEqual(current, $0) } }) { return false }
         } catch {
-            // A damaged one is another one.
             guard error.code == .corruptStore else { throw error }
+            if replaces { return true }
+            throw KeyStoreError(.storeExists, "\(name) exists, and is damaged: it is kept")
         }
-        guard replaces else {
-            throw KeyStoreError(
-                .storeExists, "\(directory.file(StoreKeyFile.name)) is another key than \(key.path): it is kept")
-        }
-        guard try !directory.has(StoreKeyFile.oldName) else {
-            throw KeyStoreError(
-                .storeExists,
-                "\(directory.file(StoreKeyFile.oldName)) exists already, the key of an earlier store: move it elsewhere"
-            )
-        }
-        return .replacement
+        throw KeyStoreError(
+            .wrongPassphrase, "\(name) is another key than \(key.path), and is kept: name an empty directory")
     }
 
-    /// Gives the new files their names. Until the last one has it, the store is the former one if this throws.
-    private func install(_ change: KeyChange) throws(KeyStoreError) {
-        if let key, change != .none {
-            let file = try directory.create(StoreKeyFile.newName, for: StoreKeyFile.name)
-            try key.key.withSpan { (key) throws(KeyStoreError) in try file.write(key) }
+    private func writeKey() throws(KeyStoreError) {
+        guard let key else { return }
+        let file = try directory.create(StoreKeyFile.newName, for: StoreKeyFile.name)
+        try key.key.withSpan { (key) throws(KeyStoreError) in try file.write(key) }
+        try directory.rename(StoreKeyFile.newName, to: StoreKeyFile.name)
+    }
+}
+
+extension StoreTransaction {
+    /// Keeps of a later state of this store what must not be undone. A damaged row is left out.
+    fileprivate func keep(_ present: StoreTransaction, at now: Timestamp) throws(KeyStoreError) {
+        _ = try present.connection.rows("\(HeldRow.table.select) WHERE removed IS NOT NULL", []) {
+            (row) throws(KeyStoreError) in
+            guard let removed = (try? present.verified(row) as HeldRow)?.held.removed else { return }
+            try perform(DeviceRules.merge(.removed(removed), held: try heldIfSound(removed.id), at: now), at: now)
         }
-        // The old log was copied into its database: SQLite would apply it to the new one.
-        for name in SQLiteKeyStore.logFiles { try directory.removeIfPresent(name) }
-        do throws(KeyStoreError) {
-            if change == .replacement { try directory.move(StoreKeyFile.name, to: StoreKeyFile.oldName) }
-            if change != .none { try directory.rename(StoreKeyFile.newName, to: StoreKeyFile.name) }
-            try directory.move(SQLiteKeyStore.newDatabaseName, to: SQLiteKeyStore.databaseName)
-        } catch {
-            switch change {
-            case .none: break
-            case .creation: try? directory.move(StoreKeyFile.name, to: StoreKeyFile.newName)
-            case .replacement: try? directory.move(StoreKeyFile.oldName, to: StoreKeyFile.name)
-            }
-            throw error
+        _ = try present.connection.rows("SELECT id, digest, opened, ends FROM answers", []) {
+            (row) throws(KeyStoreError) in
+            try connection.rows(
+                "INSERT OR REPLACE INTO answers (id, digest, opened, ends) VALUES (?, ?, ?, ?)", (0..<4).map { row[$0] }
+            )
         }
-        try directory.synchronize()
+        let state = try present.provider()
+        try changeProvider { $0.keep(state) }
     }
 }

@@ -84,7 +84,7 @@ extension DeviceState.Key {
         guard let secret, let state = try value.optional("state", State.init(rawValue:)) else { throw .damagedState }
         self.init(
             publicKey: try value.deviceKey("public_key"), generation: try value.number("generation"), state: state,
-            createdAt: Timestamp(milliseconds: try value.number("created")), retiresAt: try value.time("retires"),
+            createdAt: try value.time("created"), retiresAt: try value.time("retires"),
             secret: secret)
     }
 
@@ -101,10 +101,8 @@ extension DeviceState.Key {
 
 extension DeviceState.Pin {
     fileprivate init(_ value: StateReader) throws(KeyStoreError) {
-        guard let key = try value.bytes("key"), let origin = try value.optional("origin", Origin.init(rawValue:)) else {
-            throw .damagedState
-        }
-        self.init(key: try StateReader.providerKey(key), origin: origin)
+        guard let origin = try value.optional("origin", Origin.init(rawValue:)) else { throw .damagedState }
+        self.init(key: try value.providerKey("key"), origin: origin)
     }
 
     fileprivate func write(to json: inout JSONWriter) {
@@ -117,17 +115,13 @@ extension DeviceState.Pin {
 
 extension DeviceState.Learned {
     fileprivate init(_ value: StateReader) throws(KeyStoreError) {
-        guard let provider = try value.bytes("provider"), let topic = try value.topic("topic"),
-            let floor = UInt32(exactly: try value.number("floor"))
-        else { throw .damagedState }
-        var certificate: Certificate?
-        if let bytes = try value.bytes("certificate") {
-            guard bytes.count == Certificate.length else { throw .damagedState }
-            certificate = Certificate(checked: bytes)
+        guard let topic = try value.topic("topic"), let floor = UInt32(exactly: try value.number("floor")) else {
+            throw .damagedState
         }
         self.init(
-            provider: try StateReader.providerKey(provider), topic: topic,
-            trust: LearnedTrust(certificate, floor: floor), isContradicted: try value.flag("contradicted"))
+            provider: try value.providerKey("provider"), topic: topic,
+            trust: LearnedTrust(try value.certificate("certificate"), floor: floor),
+            isContradicted: try value.flag("contradicted"))
     }
 
     fileprivate func write(to json: inout JSONWriter) {
@@ -138,107 +132,5 @@ extension DeviceState.Learned {
             json.integer(trust.floor, for: "floor")
             json.flag(isContradicted, for: "contradicted")
         }
-    }
-}
-
-// MARK: Reading and writing
-
-/// An object of a stored value; a member of another kind is damage. What is read was authenticated, or is in the Keychain:
-/// who can write that has the keys, so the import checks would protect nothing.
-struct StateReader {
-    private let value: JSONValue
-
-    init(_ value: JSONValue) { self.value = value }
-
-    func optional<R>(_ name: String, _ parse: (String) -> R?) throws(KeyStoreError) -> R? {
-        guard let member = value[name] else { return nil }
-        guard let result = member.string.flatMap(parse) else { throw .damagedState }
-        return result
-    }
-
-    func text(_ name: String) throws(KeyStoreError) -> String? { try optional(name) { $0 } }
-
-    func text(_ name: String) throws(KeyStoreError) -> String {
-        guard let text: String = try text(name) else { throw .damagedState }
-        return text
-    }
-
-    func number(_ name: String) throws(KeyStoreError) -> UInt64 {
-        guard let member = value[name], let number = UInt64(String(decoding: member.written, as: UTF8.self)) else {
-            throw .damagedState
-        }
-        return number
-    }
-
-    func time(_ name: String) throws(KeyStoreError) -> Timestamp? {
-        value[name] == nil ? nil : Timestamp(milliseconds: try number(name))
-    }
-
-    func flag(_ name: String) throws(KeyStoreError) -> Bool {
-        guard let member = value[name] else { return false }
-        guard let flag = member.bool else { throw .damagedState }
-        return flag
-    }
-
-    func bytes(_ name: String) throws(KeyStoreError) -> Bytes? {
-        try optional(name) { Base64URL.decode(Bytes($0.utf8).span) }
-    }
-
-    func topic(_ name: String) throws(KeyStoreError) -> Topic? { try optional(name) { try? Topic($0) } }
-
-    func deviceKey(_ name: String) throws(KeyStoreError) -> DevicePublicKey {
-        guard let bytes = try bytes(name), CipherSuite.allCases.contains(where: { $0.publicKeyLength == bytes.count })
-        else { throw .damagedState }
-        return DevicePublicKey(checked: bytes)
-    }
-
-    func signingKey(_ name: String) throws(KeyStoreError) -> SigningPublicKey? {
-        try optional(name) { try? SigningPublicKey(text: $0) }
-    }
-
-    static func providerKey(_ bytes: Bytes) throws(KeyStoreError) -> ProviderPublicKey {
-        guard bytes.count == ProviderPublicKey.length else { throw .damagedState }
-        return ProviderPublicKey(checked: bytes)
-    }
-
-    func object<R>(_ name: String, _ read: (StateReader) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R? {
-        guard let member = value[name] else { return nil }
-        guard member.kind == .object else { throw .damagedState }
-        return try read(StateReader(member))
-    }
-
-    func list<R>(_ name: String, _ read: (StateReader) throws(KeyStoreError) -> R) throws(KeyStoreError) -> [R] {
-        guard let member = value[name] else { return [] }
-        guard member.kind == .array else { throw .damagedState }
-        var list: [R] = []
-        for element in member.elements { list.append(try read(StateReader(element))) }
-        return list
-    }
-
-    func raw(_ name: String) -> Bytes? { value[name]?.minified() }
-}
-
-extension JSONWriter {
-    mutating func text(_ text: String?, for name: String) {
-        if let text { string(text, for: name) }
-    }
-
-    mutating func bytes(_ bytes: Bytes?, for name: String) {
-        if let bytes { string(Base64URL.string(bytes.span), for: name) }
-    }
-
-    mutating func time(_ time: Timestamp?, for name: String) {
-        if let time { integer(time.milliseconds, for: name) }
-    }
-
-    mutating func flag(_ flag: Bool, for name: String) {
-        if flag { bool(true, for: name) }
-    }
-
-    mutating func list<Element>(
-        _ elements: [Element], for name: String, _ write: (Element, inout JSONWriter) -> Void
-    ) {
-        guard !elements.isEmpty else { return }
-        array(for: name) { json in for element in elements { write(element, &json) } }
     }
 }

@@ -138,8 +138,7 @@ extension DeviceState.Registration {
 extension DeviceState.Registration.Report {
     fileprivate init(_ value: StateReader) throws(KeyStoreError) {
         self.init(publicKey: try value.deviceKey("public_key"), alertsAreShown: try value.flag("alerts"))
-        provider = try value.bytes("provider").map { (bytes) throws(KeyStoreError) in try StateReader.providerKey(bytes)
-        }
+        provider = try value.providerKey("provider")
         appVersion = try value.optional("app_version", AppVersion.init)
         token = try value.text("token")
         environment = try value.optional("environment", PushEnvironment.init(rawValue:))
@@ -164,8 +163,8 @@ extension DeviceState.Grant {
         guard let pushKey = try value.signingKey("push_key") else { throw .damagedState }
         self.init(
             try value.text("grant"), secret: try value.text("secret"), pushKey, address: try value.text("address"),
-            issuedAt: Timestamp(milliseconds: try value.number("issued")),
-            endsAt: Timestamp(milliseconds: try value.number("ends")))
+            issuedAt: try value.time("issued"),
+            endsAt: try value.time("ends"))
     }
 
     func write(to json: inout JSONWriter) {

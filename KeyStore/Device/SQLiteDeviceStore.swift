@@ -1,31 +1,14 @@
 internal import Pushcrypt
 
+extension DeviceState: SealedState {
+    static let row = "device"
+}
+
 // A device's state in a sealed row.
 extension SQLiteKeyStore: DeviceStore {
-    private static let row = "device"
-
     /// Returns the state and its revision.
     public func load() throws(KeyStoreError) -> (state: DeviceState, revision: ContiguousArray<UInt8>)? {
-        try read { (store) throws(KeyStoreError) in try load(store) }
-    }
-
-    private func load(
-        _ store: StoreTransaction, usingCache: Bool = true
-    ) throws(KeyStoreError) -> (state: DeviceState, revision: ContiguousArray<UInt8>)? {
-        let rows = try store.connection.rows(
-            "SELECT revision, sealed FROM states WHERE name = ?", [.text(Self.row)])
-        guard let row = rows.first else { return nil }
-        guard case .blob(let revision) = row[0], revision.count == revisionLength, case .blob(let sealed) = row[1]
-        else {
-            throw .damagedState
-        }
-        if usingCache, let state = cache.withLock({ $0.revision == revision ? $0.state : nil }) {
-            return (state, revision)
-        }
-        guard let form = try? keys.open(sealed, named: Self.row, revision) else { throw .damagedState }
-        let state = try form.withSpan { (form) throws(KeyStoreError) in try DeviceState(parsing: form) }
-        cache.withLock { ($0.revision, $0.state) = (revision, state) }
-        return (state, revision)
+        try readOnce { (store) throws(KeyStoreError) in try store.load(states.device) }
     }
 
     /// Stores a state in place of the one with this revision. If a secret is not in it any more, it is in none of the store's
@@ -36,20 +19,15 @@ extension SQLiteKeyStore: DeviceStore {
     public func compareAndSwap(
         _ state: DeviceState, replacing revision: ContiguousArray<UInt8>?
     ) throws(KeyStoreError) -> Bool {
-        let new = Sodium.randomBytes(revisionLength)
-        let sealed = state.form.bytes().withSpan { keys.seal($0, named: Self.row, new) }
-        let lost = try write { (store) throws(KeyStoreError) -> [Secret]? in
-            let present = try load(store)
+        let stored = try write { (store) throws(KeyStoreError) -> (revision: Bytes, lost: [Secret])? in
+            let present: (state: DeviceState, revision: Bytes)? = try store.load(states.device)
             guard present?.revision == revision else { return nil }
-            try store.connection.rows(
-                "INSERT INTO states (name, revision, sealed) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, sealed = excluded.sealed",
-                [.text(Self.row), .blob(new), .blob(sealed)])
             let kept = state.secrets
-            return present?.state.secrets.filter { !kept.contains($0) } ?? []
+            return (try store.store(state), present?.state.secrets.filter { !kept.contains($0) } ?? [])
         }
-        guard let lost else { return false }
+        guard let (new, lost) = stored else { return false }
         // The secrets of a value share their memory: one that was lost goes with the others.
-        cache.withLock { ($0.revision, $0.state) = lost.isEmpty ? (new, state) : ([], nil) }
+        states.device.withLock { ($0.revision, $0.state) = lost.isEmpty ? (new, state) : ([], nil) }
         if !lost.isEmpty { try eraseDeleted() }
         return true
     }
@@ -57,9 +35,9 @@ extension SQLiteKeyStore: DeviceStore {
     /// Deletes the state.
     public func discard() throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
-            _ = try store.connection.rows("DELETE FROM states WHERE name = ?", [.text(Self.row)])
+            _ = try store.connection.rows("DELETE FROM states WHERE name = ?", [.text(DeviceState.row)])
         }
-        cache.withLock { ($0.revision, $0.state) = ([], nil) }
+        states.device.withLock { $0.forget() }
         try eraseDeleted()
     }
 
@@ -68,9 +46,11 @@ extension SQLiteKeyStore: DeviceStore {
         try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
     }
 
-    /// Checks the sealed row, and each secret against its public key.
+    /// Checks the sealed row, and each secret against its public key; returns the number of keys.
     func checkDeviceState() throws(KeyStoreError) -> Int? {
-        let found = try read { (store) throws(KeyStoreError) in try load(store, usingCache: false) }
+        let found: (state: DeviceState, revision: Bytes)? = try readOnce { (store) throws(KeyStoreError) in
+            try store.load()
+        }
         guard let state = found?.state else { return nil }
         for account in state.accounts {
             for key in account.keys where key.publicKey.suite.isSupported { _ = try key.deviceKey() }
@@ -78,10 +58,4 @@ extension SQLiteKeyStore: DeviceStore {
         }
         return state.accounts.reduce(0) { $0 + $1.keys.count }
     }
-}
-
-/// The state that was read or stored last: while its revision stands, it is not opened again.
-final class DeviceStateCache {
-    var revision: Bytes = []
-    var state: DeviceState?
 }

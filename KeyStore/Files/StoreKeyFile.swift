@@ -4,8 +4,6 @@ internal import Pushcrypt
 enum StoreKeyFile {
     static let name: StaticString = "store.key"
     static let newName: StaticString = "store.key.new"
-    /// The key of a store that a backup of another one has replaced.
-    static let oldName: StaticString = "store.key.old"
 
     static func read(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
         guard try directory.has(name) else {

@@ -36,6 +36,16 @@ public struct DeviceRecord: Hashable, Sendable {
     package internal(set) var grant: String?
 }
 
+/// The effect of a registration on the stored record.
+public enum RegistrationOutcome: Hashable, Sendable {
+    /// There was no record under this name.
+    case added
+    /// The record has changed.
+    case updated
+    /// The record already said the same.
+    case unchanged
+}
+
 extension DeviceRecord {
     init(
         _ registration: DeviceRegistration, epoch: UInt32?, id: String, user: String?, topic: Topic?,
@@ -71,86 +81,20 @@ extension DeviceRecord {
             || !Self.areEqual(user, other.user)
     }
 
+    /// Whether a push to another device of this app would come to this one.
+    func hasAddress(of other: DeviceRecord) -> Bool {
+        token != nil && token == other.token && (topic == nil || other.topic == nil || topic == other.topic)
+    }
+
     /// Returns whether two devices are known to be of one user.
     static func areSameUser(_ a: String?, _ b: String?) -> Bool {
         guard let a, let b else { return false }
         return StoreName.areEqual(a, b)
     }
 
-    private static func areEqual(_ a: String?, _ b: String?) -> Bool {
+    static func areEqual(_ a: String?, _ b: String?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
         return StoreName.areEqual(a, b)
-    }
-}
-
-struct DeviceRow: StoredRow {
-    static let table = StoreTable(
-        "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "provider", "epoch", "suites",
-        "app_version", "user", "token", "environment", "update_key", "sequence", "relay_grant", "key_id")
-    static let put = table.put
-    static let insert = table.insert
-    /// The value stored as NULL: nearly every device reports it.
-    private static let usualSuites = RegistrationReply.standardSuites
-
-    let record: DeviceRecord
-
-    init(_ record: DeviceRecord) { self.record = record }
-
-    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
-        let id = try columns.text()
-        let publicKey = try columns.devicePublicKey()
-        let topic = try columns.topic()
-        let generation = try columns.unsigned()
-        let createdAt = try columns.time()
-        let updatedAt = try columns.time()
-        let pinnedProvider = try columns.optionalProviderPublicKey()
-        let epoch = try columns.optionalEpoch()
-        let suites = try columns.optionalBlob().map(Array.init) ?? Self.usualSuites
-        let appVersion = try columns.appVersion()
-        let user = try columns.optionalText()
-        let token = try columns.optionalBlob()?.hex
-        let environment = try columns.pushEnvironment()
-        let (updateKey, sequence) = (try columns.optionalSigningPublicKey(), try columns.unsigned())
-        record = DeviceRecord(
-            id: id, user: user, publicKey: publicKey, topic: topic, generation: generation,
-            createdAt: createdAt, updatedAt: updatedAt, pinnedProvider: pinnedProvider, epoch: epoch, suites: suites,
-            appVersion: appVersion, token: token, environment: environment, updateKey: updateKey,
-            sequence: sequence, grant: try columns.optionalText())
-        // Of an authentic row it is the key's: to compare would be to hash each key that is sealed to.
-        _ = try columns.integer()
-    }
-
-    var values: [SQLiteValue] {
-        [
-            .text(record.id), .blob(record.publicKey.bytes), .text(record.topic?.bundleID),
-            .unsigned(record.generation), .time(record.createdAt), .time(record.updatedAt),
-            .blob(record.pinnedProvider?.bytes), record.epoch.map { .integer(Int64($0)) } ?? .null,
-            record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
-            .text(record.appVersion?.description), .text(record.user),
-            .blob(record.token.flatMap(Bytes.init(lowerCaseHex:))),
-            record.environment.map { .integer($0.code) } ?? .null, .blob(record.updateKey?.bytes),
-            .unsigned(record.sequence), .text(record.grant), .integer(Int64(record.publicKey.id.value)),
-        ]
-    }
-}
-
-extension PushEnvironment {
-    fileprivate var code: Int64 {
-        switch self {
-        case .production: 1
-        case .development: 2
-        }
-    }
-}
-
-extension ColumnReader {
-    fileprivate mutating func pushEnvironment() throws(KeyStoreError) -> PushEnvironment? {
-        switch try optionalUnsigned() {
-        case nil: nil
-        case 1: .production
-        case 2: .development
-        default: throw damaged
-        }
     }
 }
 

@@ -64,7 +64,7 @@ extension SQLiteKeyStore {
 
     /// The sequence above which the next record of a device has to be.
     package func sequence(of id: String) throws(KeyStoreError) -> UInt64 {
-        try readOnce { (store) throws(KeyStoreError) in try store.known(id).signing.sequence }
+        try readOnce { (store) throws(KeyStoreError) in try store.held(id)?.signing.sequence ?? 0 }
     }
 
     /// Takes a post that was read.
@@ -80,16 +80,13 @@ extension SQLiteKeyStore {
     }
 
     private func answer(hello nonce: RecordNonce, _ terms: ReplyTerms) throws(KeyStoreError) -> PostAnswer {
-        try read { (store) throws(KeyStoreError) in
-            guard let provider = try store.provider(for: terms.topic, pinned: nil),
-                let topic = terms.topic ?? provider.topic
-            else {
-                throw KeyStoreError(.unknownName, "the store has no provider key for an app, to sign the reply with")
-            }
-            let signer = try store.signer(of: provider, for: topic)
-            let (reply, asked) = (RegistrationReply(.hello(nonce.description)), ContiguousArray(nonce.description.utf8))
-            return PostAnswer(SignedReply.body(reply, to: asked, by: signer, for: topic), .hello)
+        guard let provider = try provider().key(for: terms.topic, pinned: nil),
+            let topic = terms.topic ?? provider.topic
+        else {
+            throw KeyStoreError(.unknownName, "the store has no provider key for an app, to sign the reply with")
         }
+        let (reply, asked) = (RegistrationReply(.hello(nonce.description)), ContiguousArray(nonce.description.utf8))
+        return PostAnswer(SignedReply.body(reply, to: asked, by: try provider.signer(for: topic), for: topic), .hello)
     }
 
     private func accept(
@@ -97,16 +94,16 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> PostAnswer? {
         try session?.check()
         func answer(_ store: StoreTransaction, isReading: Bool) throws(KeyStoreError) -> PostAnswer? {
-            let known = try store.known(record.device)
-            let context = try store.context(of: record, known, terms)
+            let held = try store.held(record.device)
+            let context = try store.context(of: record, held, terms)
             do throws(KeyStoreError) {
-                let isHeld = try known.check(record, session: session, for: context)
-                if isReading { return nil }
-                let event = try store.take(record, known: known, owner: session, isSignedAsHeld: isHeld, at: now)
-                return try store.reply(to: record, event, session: session, context, terms)
+                let event = try store.take(record, held, session, context, isReading: isReading, at: now)
+                return try event.map { (event) throws(KeyStoreError) in
+                    try store.reply(to: record, event, session: session, context, terms)
+                }
             } catch {
                 guard let refusal = error.refusal else { throw error }
-                let sequence = refusal == .staleRecord ? known.signing.sequence : nil
+                let sequence = refusal == .staleRecord ? held?.signing.sequence : nil
                 return try store.reply(
                     to: record, .refused(refusal, error), sequence: sequence, session: session, context, terms)
             }
@@ -115,36 +112,6 @@ extension SQLiteKeyStore {
         let refused = try read { (store) throws(KeyStoreError) in try answer(store, isReading: true) }
         if let refused { return refused }
         return try write { (store) throws(KeyStoreError) in try answer(store, isReading: false) }
-    }
-}
-
-extension KnownDevice {
-    /// Checks who may post this record, and that it is the device's latest. [D-22] to [D-25]
-    ///
-    /// - Returns: Whether it is signed under the held update key.
-    func check(
-        _ record: SignedRecord, session: DeviceOwner?, for context: Topic?
-    ) throws(KeyStoreError) -> Bool {
-        let isHeld: Bool
-        if case .registration(let registration) = record.content, let session {
-            try checkUser(session, of: registration.publicKey, id: record.device)
-            guard let key = registration.updateKey, let context, record.isSigned(by: key, over: .session, for: context)
-            else { throw .badRecordSignature(record.device) }
-            isHeld = key == signing.updateKey
-        } else {
-            guard acceptsOpenRecords else { throw .unknownDevice(record.device) }
-            guard let key = signing.updateKey, let context, record.isSigned(by: key, over: .open, for: context) else {
-                throw .badRecordSignature(record.device)
-            }
-            if case .registration(let registration) = record.content, registration.updateKey != key {
-                throw .badRecordSignature(record.device)
-            }
-            isHeld = true
-        }
-        guard record.sequence > signing.sequence else {
-            throw .staleRecord(record.device, after: signing.sequence)
-        }
-        return isHeld
     }
 }
 
@@ -164,28 +131,31 @@ extension KeyStoreError {
 extension StoreTransaction {
     /// Returns the app of a record: its own, or what is known of the device, its provider key or the store.
     func context(
-        of record: SignedRecord, _ known: KnownDevice, _ terms: ReplyTerms
+        of record: SignedRecord, _ held: Held?, _ terms: ReplyTerms
     ) throws(KeyStoreError) -> Topic? {
         if case .registration(let registration) = record.content, let topic = registration.topic { return topic }
-        if let topic = known.topic { return topic }
-        return try provider(for: nil, pinned: record.provider)?.topic ?? terms.topic
+        if let topic = held?.topic { return topic }
+        return try provider().key(for: nil, pinned: record.provider)?.topic ?? terms.topic
     }
 
-    /// Stores a registration, or ends the device.
+    /// Stores a registration, or ends the device; a reader only finds out whether that is refused, and returns nil if it is not.
     fileprivate func take(
-        _ record: SignedRecord, known: KnownDevice, owner: DeviceOwner?, isSignedAsHeld: Bool, at now: Timestamp
-    ) throws(KeyStoreError) -> PostAnswer.Event {
+        _ record: SignedRecord, _ held: Held?, _ session: DeviceOwner?, _ context: Topic?, isReading: Bool,
+        at now: Timestamp
+    ) throws(KeyStoreError) -> PostAnswer.Event? {
         let id = record.device
         switch record.content {
         case .registration(let registration):
-            try StoreName.checkDeviceID(id)
-            // Without a session the update key speaks for the user that the device has.
-            let outcome = try register(
-                registration, id: id, known: known, owner: owner ?? known.user.map(DeviceOwner.user) ?? .unchanged,
-                at: now, isLive: true, isSignedAsHeld: isSignedAsHeld)
-            return .registered(id: id, outcome)
+            let arrival = Arrival(record, registration, session: session, for: context)
+            guard isReading else { return .registered(id: id, try accept(arrival, at: now).registration) }
+            _ = try DeviceRules.accept(arrival, held: held, holders: [], epoch: nil, at: now)
+            return nil
         case .end:
-            try end(known, id: id, at: now)
+            let change = try DeviceRules.end(id, held: held, at: now) { key in
+                context.map { record.isSigned(by: key, over: .open, for: $0) } ?? false
+            }
+            guard !isReading else { return nil }
+            try perform(change, at: now)
             return .ended(id: id)
         }
     }
@@ -196,7 +166,8 @@ extension StoreTransaction {
         to record: SignedRecord, _ event: PostAnswer.Event, sequence: UInt64? = nil, session: DeviceOwner?,
         _ context: Topic?, _ terms: ReplyTerms
     ) throws(KeyStoreError) -> PostAnswer {
-        let provider = try provider(for: context, pinned: record.provider)
+        let state = try provider()
+        let provider = state.key(for: context, pinned: record.provider)
         var foreign: [RegistrationReply.ForeignMember] = []
         let verdict: RegistrationReply.Verdict
         switch (event, record.content) {
@@ -208,36 +179,15 @@ extension StoreTransaction {
         }
         var reply = RegistrationReply(
             verdict, provider: provider?.publicKey, certificate: provider?.certificate, foreign: foreign,
-            suites: terms.suites, pushKey: try pushKeyRow()?.record.publicKey)
+            suites: terms.suites, pushKey: state.push?.record.publicKey)
         reply.sequence = sequence
         guard session == nil, let provider, let context else { return PostAnswer(reply.json, event, foreign: foreign) }
-        let signer = try signer(of: provider, for: context)
-        return PostAnswer(
-            SignedReply.body(reply, to: record.bytes, by: signer, for: context), event, foreign: foreign)
+        let body = SignedReply.body(reply, to: record.bytes, by: try provider.signer(for: context), for: context)
+        return PostAnswer(body, event, foreign: foreign)
     }
 
     func foreignMembers(_ pinned: ProviderPublicKey?) throws(KeyStoreError) -> [RegistrationReply.ForeignMember] {
-        guard let pinned, try providerKeyRow(of: pinned) == nil else { return [] }
+        guard let pinned, try provider().key(of: pinned) == nil else { return [] }
         return [.provider]
-    }
-
-    /// Returns the provider key for a phone of an app: the one that it has pinned; otherwise the default or the only one of those
-    /// that are bound to the app, or to none.
-    func provider(for topic: Topic?, pinned: ProviderPublicKey?) throws(KeyStoreError) -> ProviderKeyRow? {
-        let able = try rows(ProviderKeyRow.self, "ORDER BY name").filter {
-            topic == nil || $0.topic == nil || $0.topic == topic
-        }
-        if let row = able.first(where: { $0.publicKey == pinned }) { return row }
-        let bound = able.filter { $0.topic == topic }
-        let candidates = bound.isEmpty ? able : bound
-        let name = try providerNames.defaultName()
-        return candidates.first { row in name.map { StoreName.areEqual($0, row.name) } ?? false }
-            ?? (candidates.count == 1 ? candidates.first : nil)
-    }
-
-    /// Returns what signs for a provider key.
-    func signer(of row: ProviderKeyRow, for topic: Topic) throws(KeyStoreError) -> EnvelopeSigner {
-        guard let credential = try row.credential(keys) else { return EnvelopeSigner(try row.key(keys)) }
-        return EnvelopeSigner(verified: credential.certificate, credential.key, by: credential.provider, for: topic)
     }
 }

@@ -25,12 +25,11 @@ extension SQLiteKeyStore {
     private func importProviderKey(
         _ key: ProviderKey?, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try StoreName.check(name, "the name of a provider key")
-        return try write { (store) throws(KeyStoreError) in
-            let key = if let key { key } else { try store.newProviderKey() }
-            var row = try store.newProviderKeyRow(key.publicKey, name: name, topic: topic, at: now)
-            row.keep(key, keys)
-            return try store.add(row)
+        try changeProvider { (state) throws(KeyStoreError) in
+            var new = key ?? ProviderKey()
+            while key == nil, state.hasID(new.id) { new = ProviderKey() }
+            let added = try state.add(new.publicKey, secret: Secret(of: new), named: name, topic: topic, at: now)
+            return state.record(added)
         }
     }
 
@@ -61,14 +60,13 @@ extension SQLiteKeyStore {
     package func addOfflineProviderKey(
         signing credential: SigningCredential, named name: String = defaultName, topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try StoreName.check(name, "the name of a provider key")
         try withTrustErrors { () throws(TrustError) in
             try credential.certificate.check(for: credential.provider, topic: topic)
         }
-        return try write { (store) throws(KeyStoreError) in
-            var row = try store.newProviderKeyRow(credential.provider, name: name, topic: topic, at: now)
-            row.sign(with: credential.key, credential.certificate, topic: topic, since: now, keys)
-            return try store.add(row)
+        return try changeProvider { (state) throws(KeyStoreError) in
+            let added = try state.add(
+                credential.provider, secret: nil, signing: credential, named: name, topic: topic, at: now)
+            return state.record(added)
         }
     }
 
@@ -88,46 +86,30 @@ extension SQLiteKeyStore {
         _ saved: ProviderKey, named name: String? = nil, topic: Topic? = nil,
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write { (store) throws(KeyStoreError) in
-                var row = try store.providerKeyRow(name)
-                let key = try row.key(keys)
-                guard saved.publicKey == key.publicKey else {
-                    throw KeyStoreError(
-                        .wrongCertificate,
-                        "key \(saved.id) is not provider key '\(row.name)', \(key.id): save that one first")
-                }
-                if row.certificate == nil {
-                    row = try store.rotate(
-                        row, by: key, Rotation(topic: topic, kind: .planned, expires: nil), at: now)
-                }
-                row.takeOffline()
-                try store.put(row)
-                return try store.record(row)
-            }
+        try changeProvider { (state) throws(KeyStoreError) in
+            state.record(try state.takeOffline(saved, named: name, topic: topic, at: now))
         }
     }
 
     /// Returns every provider key, by name.
     public func providerKeys() throws(KeyStoreError) -> [ProviderKeyRecord] {
-        try read { (store) throws(KeyStoreError) in
-            let defaultName = try store.providerNames.defaultName()
-            return try store.rows(ProviderKeyRow.self, "ORDER BY name").map { $0.record(defaultName: defaultName) }
-        }
+        let state = try provider()
+        return state.keys.map(state.record)
     }
 
     /// Returns the provider key of a name; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
     public func providerKey(named name: String? = nil) throws(KeyStoreError) -> ProviderKeyRecord {
-        try read { (store) throws(KeyStoreError) in try store.record(store.providerKeyRow(name)) }
+        let state = try provider()
+        return state.record(try state.key(name))
     }
 
     /// Returns the secret of a provider key; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`; `providerOffline` if it is not in this store.
     public func providerSecret(named name: String? = nil) throws(KeyStoreError) -> ProviderKey {
-        try read { (store) throws(KeyStoreError) in try store.providerKeyRow(name).key(keys) }
+        try provider().key(name).providerKey()
     }
 
     /// Returns what signs the messages of a provider key, beside its record; a credential of nil means the provider key
@@ -137,10 +119,9 @@ extension SQLiteKeyStore {
     package func signingCredential(
         named name: String? = nil
     ) throws(KeyStoreError) -> (record: ProviderKeyRecord, credential: SigningCredential?) {
-        try read { (store) throws(KeyStoreError) in
-            let row = try store.providerKeyRow(name)
-            return (try store.record(row), try row.credential(keys))
-        }
+        let state = try provider()
+        let key = try state.key(name)
+        return (state.record(key), try key.credential())
     }
 
     /// Returns the signer of a provider key's messages; nil means the default name.
@@ -149,36 +130,27 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
     public func signer(named name: String? = nil) throws(KeyStoreError) -> EnvelopeSigner {
-        try read { (store) throws(KeyStoreError) in
-            let row = try store.providerKeyRow(name)
-            guard let credential = try row.credential(keys), let topic = row.topic else {
-                return EnvelopeSigner(try row.key(keys))
-            }
-            return try withTrustErrors { () throws(TrustError) in try EnvelopeSigner(credential, for: topic) }
+        let key = try provider().key(name)
+        guard let credential = try key.credential(), let topic = key.topic else {
+            return EnvelopeSigner(try key.providerKey())
         }
+        return try withTrustErrors { () throws(TrustError) in try EnvelopeSigner(credential, for: topic) }
     }
 
     /// Returns a test for the provider key that a device reports as pinned: whether this store never had it.
     ///
-    /// Such a key is evidence of a false enrolment. A store without provider keys finds nothing foreign, and neither does
-    /// one with a damaged row.
+    /// Such a key is evidence of a false enrolment. A store without provider keys, or with damaged ones, finds nothing foreign.
     public func foreignMemberTest() throws(KeyStoreError)
         -> @Sendable (ProviderPublicKey?) -> [RegistrationReply.ForeignMember]
     {
-        let own: Set<ProviderPublicKey>
-        do throws(KeyStoreError) {
-            own = Set(
-                try read { (store) throws(KeyStoreError) in try store.rows(ProviderKeyRow.self, "") }.map(\.publicKey))
-        } catch {
-            guard error.concernsOneRow else { throw error }
-            own = []
-        }
+        let state = try readOnce { (store) throws(KeyStoreError) in try store.providerIfSound() }
+        let own = Set((state?.keys ?? []).map(\.publicKey))
         return { pinned in own.isEmpty || pinned.map(own.contains) ?? true ? [] : [.provider] }
     }
 
     /// Sets the default name; throws `unknownName`.
     public func setDefaultProviderKey(named name: String) throws(KeyStoreError) {
-        try write { (store) throws(KeyStoreError) in try store.providerNames.setDefault(name) }
+        try changeProvider { (state) throws(KeyStoreError) in try state.setDefault(name) }
     }
 
     /// Removes a provider key with everything that belongs to it: phones that have pinned it open nothing more of this
@@ -187,31 +159,96 @@ extension SQLiteKeyStore {
     /// - Returns: The record of the key.
     /// - Throws: `unknownName`.
     package func removeProviderKey(named name: String) throws(KeyStoreError) -> ProviderKeyRecord {
-        try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write { (store) throws(KeyStoreError) in
-                let row = try store.providerKeyRow(name)
-                let record = try store.record(row)
-                for past in try store.pastEpochs(of: row.id) {
-                    try store.delete(PastEpochRow.self, key: .integer(past.id))
-                }
-                try store.delete(CertificateRequestRow.self, key: .integer(row.id))
-                try store.deleteAnswerSecrets(of: row.id)
-                try store.delete(ProviderKeyRow.self, key: .integer(row.id))
-                try store.providerNames.keepDefault()
-                return record
-            }
+        try changeProvider { (state) throws(KeyStoreError) in
+            let record = state.record(try state.key(name))
+            try state.remove(name)
+            return record
         }
     }
 
-    /// Makes a change that overwrites secrets, and removes them from the log too.
+    // MARK: Answers
+
+    /// Returns the answer secret of a provider key's app, for a sealer; makes one the first time.
     ///
-    /// A reader that holds the log for a moment, or a disk that fails then, is no failure: the change is made, and the connection that
-    /// closes last empties the log.
-    func writeAndErase<R>(_ body: (SQLiteKeyStore) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        let result = try body(self)
-        try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
-        return result
+    /// - Throws: `unknownName`, `ambiguousName`.
+    public func answerSecret(named name: String? = nil, at now: Timestamp) throws(KeyStoreError) -> AnswerSecret {
+        if let present = try provider().key(name).answers.last, present.replacedAt == nil {
+            return try present.answerSecret()
+        }
+        // Another process may have made it meanwhile.
+        return try changeProvider { (state) throws(KeyStoreError) in try state.answerSecret(of: name, at: now) }
     }
+
+    // MARK: The push key
+
+    /// Stores the push key, with which a server signs its requests to relays.
+    ///
+    /// - Throws: `nameTaken` if the store has one.
+    package func addPushKey(_ key: PushKey = PushKey(), at now: Timestamp) throws(KeyStoreError) -> PushKeyRecord {
+        try changeProvider { (state) throws(KeyStoreError) in
+            guard state.push == nil else {
+                throw KeyStoreError(
+                    .nameTaken, "the store has a push key: remove it first, and phones fetch grants for the new one")
+            }
+            let record = PushKeyRecord(publicKey: key.publicKey, createdAt: now)
+            state.push = ProviderState.Push(record: record, secret: key.withSeed { Secret(copying: $0) })
+            return record
+        }
+    }
+
+    /// Returns the record of the push key; nil if the store has none.
+    package func pushKey() throws(KeyStoreError) -> PushKeyRecord? { try provider().push?.record }
+
+    /// Returns the push key.
+    ///
+    /// - Throws: `unknownName` if the store has none.
+    package func pushSecret() throws(KeyStoreError) -> PushKey {
+        guard let push = try provider().push else { throw .noPushKey }
+        return try push.pushKey()
+    }
+
+    /// Destroys the push key: relays refuse every grant that names it.
+    ///
+    /// - Throws: `unknownName` if the store has none.
+    package func removePushKey() throws(KeyStoreError) {
+        try changeProvider { (state) throws(KeyStoreError) in
+            guard state.push != nil else { throw .noPushKey }
+            state.push = nil
+        }
+    }
+
+    // MARK: Settings
+
+    /// The maximum length of a setting's value, in bytes.
+    package static let maximumSettingLength = 4096
+
+    /// Returns a text that a program keeps in the store, such as `title`; nil if it was never set.
+    package func setting(named name: String) throws(KeyStoreError) -> String? {
+        try checkSettingName(name)
+        return try provider().settings[name]
+    }
+
+    /// Stores a text of at most 4096 bytes under a name of ASCII letters, digits and `-`; nil removes it.
+    ///
+    /// - Throws: `invalidName` for another name or a longer text.
+    package func setSetting(_ value: String?, named name: String) throws(KeyStoreError) {
+        try checkSettingName(name)
+        guard value?.utf8.count ?? 0 <= Self.maximumSettingLength else {
+            throw KeyStoreError(.invalidName, "a setting may have at most \(Self.maximumSettingLength) bytes")
+        }
+        try changeProvider { $0.settings[name] = value }
+    }
+
+    private func checkSettingName(_ name: String) throws(KeyStoreError) {
+        let isAllowed = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+        guard isAllowed, (1...StoreName.maximumLength).contains(name.utf8.count) else {
+            throw KeyStoreError(.invalidName, "the name of a setting may only contain ASCII letters, digits and '-'")
+        }
+    }
+}
+
+extension KeyStoreError {
+    package static var noPushKey: KeyStoreError { KeyStoreError(.unknownName, "the store has no push key") }
 }
 
 /// Gives an error of the trust the same code as an error of the store.
@@ -223,44 +260,13 @@ func withTrustErrors<R>(_ body: () throws(TrustError) -> R) throws(KeyStoreError
     }
 }
 
-extension StoreTransaction {
-    func providerKeyRow(_ name: String?) throws(KeyStoreError) -> ProviderKeyRow {
-        let name = try providerNames.resolve(name)
-        guard let row = try row(ProviderKeyRow.self, "WHERE name = ?", .text(name)) else {
-            // Only reached if a setting outlived its key.
-            throw KeyStoreError(.unknownName, "no provider key is named '\(name)'")
+extension SQLiteKeyStore {
+    /// Checks the sealed row, and each secret against its public key; returns the number of keys.
+    func checkProviderState() throws(KeyStoreError) -> Int? {
+        let found: (state: ProviderState, revision: Bytes)? = try readOnce { (store) throws(KeyStoreError) in
+            try store.load()
         }
-        return row
-    }
-
-    /// Returns the row of a provider key; nil if the store has none.
-    func providerKeyRow(of key: ProviderPublicKey) throws(KeyStoreError) -> ProviderKeyRow? {
-        let row = try row(ProviderKeyRow.self, "WHERE key_id = ?", .integer(Int64(key.id.value)))
-        return row?.publicKey == key ? row : nil
-    }
-
-    func record(_ row: ProviderKeyRow) throws(KeyStoreError) -> ProviderKeyRecord {
-        row.record(defaultName: try providerNames.defaultName())
-    }
-
-    fileprivate func newProviderKey() throws(KeyStoreError) -> ProviderKey {
-        while true {
-            let key = ProviderKey()
-            if try !providerNames.hasKeyID(key.id) { return key }
-        }
-    }
-
-    fileprivate func newProviderKeyRow(
-        _ key: ProviderPublicKey, name: String, topic: Topic?, at now: Timestamp
-    ) throws(KeyStoreError) -> ProviderKeyRow {
-        try providerNames.checkIsNew(name, id: key.id)
-        return ProviderKeyRow(
-            id: try newRowNumber(in: ProviderKeyRow.self), name: name, topic: topic, publicKey: key, createdAt: now)
-    }
-
-    fileprivate func add(_ row: ProviderKeyRow) throws(KeyStoreError) -> ProviderKeyRecord {
-        try put(row)
-        try providerNames.keepDefault()
-        return try record(row)
+        try found?.state.check()
+        return found?.state.keys.count
     }
 }

@@ -5,13 +5,13 @@ extension SQLiteKeyStore {
     /// Returns the first ids with this prefix, byte for byte; only those that a store accepts, not one that looks like
     /// a key.
     package func deviceIDs(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
-        let sql = "SELECT id FROM devices WHERE id >= ? ORDER BY id LIMIT \(count)"
+        let sql = "SELECT id FROM devices WHERE id >= ? AND removed IS NULL ORDER BY id LIMIT \(count)"
         return try texts(sql, startingWith: start).filter(DeviceID.isAllowed)
     }
 
     /// Returns the first users with this prefix, byte for byte.
     package func users(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
-        let sql = "SELECT DISTINCT user FROM devices WHERE user >= ? ORDER BY user LIMIT \(count)"
+        let sql = "SELECT DISTINCT user FROM devices WHERE user >= ? AND removed IS NULL ORDER BY user LIMIT \(count)"
         return try texts(sql, startingWith: start).filter(StoreName.isAllowed)
     }
 
@@ -35,14 +35,15 @@ package struct DevicePage: Sendable {
     /// Whether this is the last page.
     package var isLast: Bool { end == nil }
 
-    fileprivate let end: SQLiteValue?
+    fileprivate let end: [SQLiteValue]?
 }
 
 extension SQLiteKeyStore {
     /// Returns at most `count` ids after those of `page`, or the first ones for nil.
     package func devicePage(after page: DevicePage?, count: Int) throws(KeyStoreError) -> DevicePage {
         let next = try readOnce { (store) throws(KeyStoreError) in
-            try store.page(of: DeviceRow.self, after: page?.end, length: count, DeviceRow.listedID)
+            try store.page(
+                of: HeldRow.self, where: HeldRow.isDevice, after: page?.end, length: count, HeldRow.listedID)
         }
         var ids: [String] = []
         var damaged: [KeyStoreError] = []
@@ -56,7 +57,7 @@ extension SQLiteKeyStore {
     }
 }
 
-extension DeviceRow {
+extension HeldRow {
     fileprivate static func listedID(_ row: SQLiteRow) -> Result<String, KeyStoreError> {
         guard case .text(let bytes) = row[0], let id = String(exactly: bytes), DeviceID.isAllowed(id) else {
             return .failure(.damagedRow(row[0], in: table.name))

@@ -1,14 +1,5 @@
 public import Pushcrypt
 
-/// What a caller asks of the next certificate.
-struct Rotation {
-    /// The app, for a provider key that is not bound to one.
-    let topic: Topic?
-    let kind: CertificatePlan.Kind
-    /// The life of the certificate; nil for ever.
-    let expires: Interval?
-}
-
 // MARK: Rotation of a signing key (`Docs/KeyRotation.md`)
 extension SQLiteKeyStore {
     /// Replaces the key that signs messages, and certifies the new one with the provider key.
@@ -58,18 +49,13 @@ extension SQLiteKeyStore {
         expires: Interval? = nil, anyway: Bool = false, at now: Timestamp,
         willEnd: (ProviderKeyRecord) -> Void = { _ in }
     ) throws(KeyStoreError) -> ProviderKeyRecord? {
-        try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write { (store) throws(KeyStoreError) -> ProviderKeyRecord? in
-                let old = try store.providerKeyRow(name)
-                if let age, !old.record(defaultName: nil).signsSince.isOlder(than: age, at: now) { return nil }
-                let key = try old.key(keys)
-                let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires)
-                try old.refuseTheft(rotation, anyway)
-                let row = try store.rotate(old, by: key, rotation, at: now)
-                willEnd(try store.record(old))
-                try store.put(row)
-                return try store.record(row)
-            }
+        let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires, anyway: anyway)
+        return try changeProvider { (state) throws(KeyStoreError) in
+            let old = state.record(try state.key(name))
+            if let age, !old.signsSince.isOlder(than: age, at: now) { return nil }
+            let key = try state.rotate(name, rotation, at: now)
+            willEnd(old)
+            return state.record(key)
         }
     }
 
@@ -94,17 +80,10 @@ extension SQLiteKeyStore {
         for name: String? = nil, topic: Topic? = nil, stolen: Bool = false, expires: Interval? = nil,
         anyway: Bool = false, at now: Timestamp
     ) throws(KeyStoreError) -> (request: CertificateRequest, replacesAnother: Bool) {
-        try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write { (store) throws(KeyStoreError) in
-                let row = try store.providerKeyRow(name)
-                let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires)
-                try row.refuseTheft(rotation, anyway)
-                let key = SigningKey()
-                let request = try store.request(for: key.publicKey, of: row, rotation, at: now)
-                let replacesAnother = try store.delete(CertificateRequestRow.self, key: .integer(row.id))
-                try store.put(CertificateRequestRow(provider: row.id, request, key, keys))
-                return (request, replacesAnother)
-            }
+        let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires, anyway: anyway)
+        return try changeProvider { (state) throws(KeyStoreError) in
+            let replacesAnother = try state.key(name).request != nil
+            return (try state.request(for: name, rotation, at: now), replacesAnother)
         }
     }
 
@@ -123,109 +102,10 @@ extension SQLiteKeyStore {
         _ signed: SignedCertificate, named name: String? = nil, at now: Timestamp,
         willEnd: (ProviderKeyRecord) -> Void = { _ in }
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write { (store) throws(KeyStoreError) in
-                var row = try store.providerKeyRow(of: signed, name)
-                if row.certificate == signed.certificate { return try store.record(row) }
-                guard
-                    let waiting: CertificateRequestRow = try store.row(key: .integer(row.id))
-                else {
-                    throw KeyStoreError(
-                        .wrongCertificate, "no request of '\(row.name)' waits for a certificate here: make one first")
-                }
-                try withTrustErrors { () throws(TrustError) in
-                    try signed.check(answers: waiting.request)
-                    try signed.certificate.check(for: row.publicKey, topic: waiting.request.topic)
-                }
-                try row.checkIsNext(signed.certificate, at: now)
-                let key = try waiting.key(keys)
-                willEnd(try store.record(row))
-                try store.replace(row.certificate, of: row.id, by: signed.certificate, at: now)
-                try store.replaceAnswerSecret(of: row.id, isStolen: waiting.request.kind == .stolen, at: now)
-                row.sign(with: key, signed.certificate, topic: waiting.request.topic, since: now, keys)
-                try store.delete(CertificateRequestRow.self, key: .integer(row.id))
-                try store.put(row)
-                return try store.record(row)
-            }
+        try changeProvider { (state) throws(KeyStoreError) in
+            let (before, after) = try state.install(signed, named: name, at: now)
+            if before != after { willEnd(state.record(before)) }
+            return state.record(after)
         }
-    }
-}
-
-extension ProviderKeyRow {
-    fileprivate func refuseTheft(_ rotation: Rotation, _ anyway: Bool) throws(KeyStoreError) {
-        guard rotation.kind == .stolen, !isOffline, !anyway else { return }
-        throw KeyStoreError(
-            .rotationRefused,
-            "provider key '\(name)' is in this store, so anyone who has a copy of it can certify a key again and again, and rotating does not end that: make another provider key, keep it offline, and release the app with it"
-        )
-    }
-
-    fileprivate func checkIsNext(_ certificate: Certificate, at now: Timestamp) throws(KeyStoreError) {
-        // Phones may have it already, from another server.
-        let others = [self.certificate, proven].compactMap(\.self).filter { $0.claim != certificate.claim }
-        let last = others.map(\.epoch).max() ?? 0
-        guard certificate.epoch > last else {
-            throw KeyStoreError(
-                .wrongCertificate,
-                "the certificate's epoch \(certificate.epoch) is not above the last, \(last): make another request, and certify that"
-            )
-        }
-        if let end = certificate.expiresAt, end <= now {
-            throw KeyStoreError(.wrongCertificate, "the certificate has expired, at \(end): certify the request again")
-        }
-    }
-}
-
-extension StoreTransaction {
-    /// Returns the row with a new signing key, which the caller stores, and notes the epoch that it replaces. A request
-    /// that waits is void then.
-    func rotate(
-        _ old: ProviderKeyRow, by key: ProviderKey, _ rotation: Rotation, at now: Timestamp
-    ) throws(KeyStoreError) -> ProviderKeyRow {
-        let signingKey = SigningKey()
-        let request = try request(for: signingKey.publicKey, of: old, rotation, at: now)
-        let certificate = try withTrustErrors { () throws(TrustError) in
-            try UnsignedCertificate(
-                request.plan(at: now), for: signingKey.publicKey, provider: key.publicKey, topic: request.topic
-            ).signed(by: key)
-        }
-        try replace(old.certificate, of: old.id, by: certificate, at: now)
-        try delete(CertificateRequestRow.self, key: .integer(old.id))
-        try replaceAnswerSecret(of: old.id, isStolen: rotation.kind == .stolen, at: now)
-        var row = old
-        row.sign(with: signingKey, certificate, topic: request.topic, since: now, keys)
-        return row
-    }
-
-    fileprivate func request(
-        for signingKey: SigningPublicKey, of row: ProviderKeyRow, _ rotation: Rotation, at now: Timestamp
-    ) throws(KeyStoreError) -> CertificateRequest {
-        guard let topic = row.topic ?? rotation.topic else {
-            throw KeyStoreError(
-                .topicMismatch,
-                "provider key '\(row.name)' is bound to no app, and a certificate is for one app: name the app")
-        }
-        guard rotation.topic == nil || rotation.topic == topic else {
-            throw KeyStoreError(.topicMismatch, "provider key '\(row.name)' is for \(topic), not for another app")
-        }
-        // Those that the floor has passed change nothing.
-        let past = try pastEpochs(of: row.id).map(\.epoch).filter {
-            now <= $0.replacedAt.adding(CertificatePlan.grace)
-        }
-        return CertificateRequest(
-            topic: topic, provider: row.publicKey, signingKey: signingKey, rotation.kind, expires: rotation.expires,
-            current: row.certificate, past: past, proven: row.proven)
-    }
-
-    /// Returns the row that a certificate is for.
-    fileprivate func providerKeyRow(
-        of signed: SignedCertificate, _ name: String?
-    ) throws(KeyStoreError) -> ProviderKeyRow {
-        if let name { return try providerKeyRow(name) }
-        guard let row = try providerKeyRow(of: signed.provider) else {
-            throw KeyStoreError(
-                .wrongCertificate, "this store has no provider key \(signed.provider.id), which the certificate is of")
-        }
-        return row
     }
 }

@@ -1,62 +1,39 @@
 internal import Pushcrypt
 
-/// The tables of a store. Every row has a tag, or is sealed as a whole.
+/// The tables of a store. Every row but a first answer has a tag, or is sealed as a whole: a forged one only takes an answer away.
 package enum Schema {
     /// "PCKS": distinguishes a key store from another program's database.
     static let applicationID: Int64 = 0x5043_4B53
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 11
+    package static let version = 12
 
     static let declarations = Declarations(
         """
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
             created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
-        CREATE TABLE settings (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE states (name TEXT PRIMARY KEY NOT NULL, revision BLOB NOT NULL, sealed BLOB NOT NULL) WITHOUT ROWID;
 
-        CREATE TABLE provider_keys (
-            id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, topic TEXT, public_key BLOB NOT NULL,
-            key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB,
-            certificate BLOB, certified INTEGER, signing_sealed BLOB, proven BLOB, tag BLOB NOT NULL);
-        CREATE TABLE past_epochs (
-            id INTEGER PRIMARY KEY, provider INTEGER NOT NULL, certificate BLOB, replaced INTEGER NOT NULL,
-            tag BLOB NOT NULL);
-        CREATE TABLE certificate_requests (
-            provider INTEGER PRIMARY KEY, request BLOB NOT NULL, sealed BLOB NOT NULL, tag BLOB NOT NULL);
         CREATE TABLE devices (
-            id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
-            created INTEGER NOT NULL, updated INTEGER NOT NULL, provider BLOB, epoch INTEGER, suites BLOB,
-            app_version TEXT, user TEXT, token BLOB, environment INTEGER, update_key BLOB,
-            sequence INTEGER NOT NULL, relay_grant TEXT, key_id INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
-        CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
-        CREATE INDEX devices_by_key ON devices (key_id);
-        CREATE TABLE removed_devices (
-            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, topic TEXT,
-            generation INTEGER, suite INTEGER, key_id INTEGER, update_key BLOB, sequence INTEGER NOT NULL, lost INTEGER NOT NULL,
-            tag BLOB NOT NULL) WITHOUT ROWID;
+            id TEXT PRIMARY KEY NOT NULL, public_key BLOB, key_id INTEGER, generation INTEGER, created INTEGER,
+            updated INTEGER, user TEXT, topic TEXT, provider BLOB, epoch INTEGER, suites BLOB, app_version TEXT,
+            token BLOB, environment INTEGER, update_key BLOB, sequence INTEGER NOT NULL, relay_grant TEXT,
+            removed INTEGER, reason TEXT, lost INTEGER, tag BLOB NOT NULL,
+            CHECK (public_key IS NOT NULL OR removed IS NOT NULL)) WITHOUT ROWID;
+        CREATE INDEX devices_of_users ON devices (user, token) WHERE user IS NOT NULL AND removed IS NULL;
+        CREATE INDEX devices_by_key ON devices (key_id) WHERE removed IS NULL;
+        CREATE INDEX devices_removed ON devices (removed) WHERE removed IS NOT NULL;
+        CREATE TABLE earlier_keys (
+            key_id INTEGER NOT NULL, device TEXT NOT NULL, replaced INTEGER NOT NULL, public_key BLOB NOT NULL,
+            tag BLOB NOT NULL, PRIMARY KEY (key_id, device, replaced)) WITHOUT ROWID;
+        CREATE INDEX earlier_keys_of_devices ON earlier_keys (device);
 
-        CREATE TABLE answer_secrets (
-            id INTEGER PRIMARY KEY, provider INTEGER NOT NULL, created INTEGER NOT NULL, replaced INTEGER,
-            sealed BLOB NOT NULL, tag BLOB NOT NULL);
-        CREATE TABLE replaced_keys (
-            id INTEGER PRIMARY KEY, device TEXT NOT NULL, public_key BLOB NOT NULL, key_id INTEGER NOT NULL,
-            replaced INTEGER NOT NULL, tag BLOB NOT NULL);
-        CREATE INDEX replaced_keys_by_id ON replaced_keys (key_id);
-        CREATE INDEX replaced_keys_of_devices ON replaced_keys (device);
         CREATE TABLE answers (
-            id BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, opened INTEGER NOT NULL, ends INTEGER NOT NULL,
-            tag BLOB NOT NULL) WITHOUT ROWID;
+            id BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, opened INTEGER NOT NULL,
+            ends INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX answers_by_end ON answers (ends);
-        CREATE TABLE push_key (
-            id INTEGER PRIMARY KEY CHECK (id = 1), public_key BLOB NOT NULL, created INTEGER NOT NULL,
-            sealed BLOB NOT NULL, tag BLOB NOT NULL);
-        CREATE TABLE pairings (
-            id INTEGER PRIMARY KEY, pairing BLOB NOT NULL UNIQUE, url TEXT NOT NULL, topic TEXT NOT NULL,
-            provider BLOB NOT NULL, user TEXT, replaces TEXT, created INTEGER NOT NULL, sealed BLOB NOT NULL,
-            claimed INTEGER, device TEXT, device_key BLOB, update_key BLOB, tag BLOB NOT NULL);
         """)
 
     /// Declares the tables in an empty database.

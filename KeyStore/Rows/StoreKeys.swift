@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// The keys that protect a store's rows: one seals secret columns, one authenticates whole rows.
+/// The keys that protect a store: one seals states, one authenticates rows.
 final class StoreKeys: Sendable {
     static let storeIDLength = 16
     private static let context: StaticString = "pcstore1"
@@ -58,32 +58,7 @@ final class StoreKeys: Sendable {
     /// The tag of no row; distinguishes a wrong store key from a damaged row.
     var check: Bytes { tag(of: [], in: "key check") }
 
-    // MARK: Secret columns
-
-    /// The place of a secret; authenticated with it, so that a secret moved to another place does not open.
-    struct Place {
-        let table: StaticString
-        let row: Int64
-        let generation: UInt64
-        let state: UInt8
-    }
-
-    func seal(_ secret: Span<UInt8>, at place: Place) -> Bytes {
-        let data = associatedData(place)
-        let sealed = withKey(for: .sealing) { key in
-            try? XChaCha20Poly1305.seal(secret, key: key, authenticating: data.span)
-        }
-        guard let sealed else { preconditionFailure("libsodium refused a key of 32 bytes") }
-        return sealed
-    }
-
-    /// Opens a secret; refuses one that was sealed for another place, or changed.
-    func open(_ sealed: Bytes, at place: Place) throws(SodiumRefusal) -> Ephemeral {
-        let data = associatedData(place)
-        return try withKey(for: .sealing) { (key) throws(SodiumRefusal) in
-            try XChaCha20Poly1305.open(sealed.span, key: key, authenticating: data.span)
-        }
-    }
+    // MARK: States
 
     /// Seals a state, which opens under its name and revision alone.
     func seal(_ form: Span<UInt8>, named name: String, _ revision: Bytes) -> Bytes {
@@ -108,15 +83,6 @@ final class StoreKeys: Sendable {
         appendLabel("states", to: &data)
         data += revision
         data += Bytes(name.utf8)
-        return data
-    }
-
-    private func associatedData(_ place: Place) -> Bytes {
-        var data = Bytes()
-        appendLabel(place.table, to: &data)
-        data.append(bigEndian: place.row)
-        data.append(bigEndian: place.generation)
-        data.append(place.state)
         return data
     }
 

@@ -4,8 +4,8 @@ internal import Pushcrypt
 struct StoreTransaction {
     let connection: SQLiteConnection
     let keys: StoreKeys
-    /// Nil for a reader.
-    var reports: ReportedCertificates?
+    var states = StateCaches()
+    var memory = TransactionMemory()
 
     /// Returns the rows that a clause selects, in its order.
     func rows<Row: StoredRow>(
@@ -42,16 +42,10 @@ struct StoreTransaction {
     }
 
     /// Writes a row, replacing the one with its primary key, if any.
-    func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) { try write(row, Row.put) }
-
-    /// Writes the row of a device that the caller has looked for in this transaction and not found; throws `corruptStore`
-    /// if it is there. An import of many saves a lookup each.
-    func insert(_ row: DeviceRow) throws(KeyStoreError) { try write(row, DeviceRow.insert) }
-
-    private func write<Row: StoredRow>(_ row: Row, _ statement: String) throws(KeyStoreError) {
+    func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
         var values = row.values
         values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
-        try connection.rows(statement, values)
+        try connection.rows(Row.put, values)
     }
 
     /// Deletes by primary key; returns whether there was a row.
@@ -59,11 +53,6 @@ struct StoreTransaction {
     func delete<Row: StoredRow>(_: Row.Type, key: SQLiteValue) throws(KeyStoreError) -> Bool {
         try connection.rows(Row.table.delete, [key])
         return connection.changes > 0
-    }
-
-    /// Deletes all rows of a table.
-    func deleteAll<Row: StoredRow>(_: Row.Type) throws(KeyStoreError) {
-        try connection.rows("DELETE FROM \(Row.table.name)")
     }
 
     /// Returns a row number that no row of the table has.
@@ -75,28 +64,78 @@ struct StoreTransaction {
     }
 }
 
+/// What one transaction has read and changed of the provider's state.
+final class TransactionMemory {
+    fileprivate(set) var provider: ProviderState?
+    fileprivate(set) var hasChanged = false
+    /// Whether a secret is in the state no more.
+    fileprivate(set) var hasLostSecrets = false
+    /// The certificates of devices that were verified, with the keys that have signed them.
+    var verified: [Certificate: ProviderPublicKey] = [:]
+}
+
+extension StoreTransaction {
+    /// Returns the provider's state; an empty one if nothing was ever stored.
+    func provider() throws(KeyStoreError) -> ProviderState {
+        if let state = memory.provider { return state }
+        let state = try load(states.provider)?.state ?? ProviderState()
+        memory.provider = state
+        return state
+    }
+
+    /// Returns the provider's state; nil if it is damaged, for what must go on then.
+    func providerIfSound() throws(KeyStoreError) -> ProviderState? {
+        do throws(KeyStoreError) {
+            return try provider()
+        } catch {
+            guard error.code == .corruptStore else { throw error }
+            return nil
+        }
+    }
+
+    /// Changes the provider's state; if `body` throws, nothing has changed. Nothing is written if nothing changes.
+    @discardableResult
+    func changeProvider<R>(
+        _ body: (inout ProviderState) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R {
+        let old = try provider()
+        var new = old
+        let result = try body(&new)
+        guard new != old else { return result }
+        try store(new)
+        memory.provider = new
+        memory.hasChanged = true
+        let kept = Set(new.secrets.map(\.place))
+        if old.secrets.contains(where: { !kept.contains($0.place) }) { memory.hasLostSecrets = true }
+        return result
+    }
+}
+
 /// A page of a table by primary key; fits into memory whatever the size of the table.
 struct RowPage<Entry> {
     /// The result for each row.
     let entries: [Entry]
     /// The key after which the next page begins, byte for byte as stored; nil on the last page.
-    let end: SQLiteValue?
+    let end: [SQLiteValue]?
 }
 
 extension StoreTransaction {
-    /// Calls `body` with at most `length` rows after `last`, in the order of their primary keys.
+    /// Calls `body` with at most `length` rows after `last`, in the order of their primary keys; only with those that a condition
+    /// selects, without an index.
     ///
     /// Throws `corruptStore` for rows in another order, as in a forged file: paging over them might never end, or
     /// return one twice.
     func page<Row: StoredRow, Entry>(
-        of _: Row.Type, after last: SQLiteValue?, length: Int, _ body: (SQLiteRow) throws(KeyStoreError) -> Entry
+        of _: Row.Type, where condition: String = "true", after last: [SQLiteValue]?, length: Int,
+        _ body: (SQLiteRow) throws(KeyStoreError) -> Entry
     ) throws(KeyStoreError) -> RowPage<Entry> {
         let table = Row.table
-        let start = last == nil ? "" : "WHERE \(table.key) > ?"
-        let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(length)"
-        var order = RowOrder(after: last, of: table.name)
-        let entries = try connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
-            try order.append(row[0])
+        let places = repeatElement("?", count: table.keyCount).joined(separator: ", ")
+        let start = last == nil ? "" : "AND (\(table.key)) > (\(places))"
+        let sql = "\(table.select) WHERE \(condition) \(start) ORDER BY \(table.key) LIMIT \(length)"
+        var order = RowOrder(after: last, of: table)
+        let entries = try connection.rows(sql, last ?? []) { (row) throws(KeyStoreError) in
+            try order.append(row)
             return try body(row)
         }
         return RowPage(entries: entries, end: entries.count == length ? order.last : nil)
@@ -105,19 +144,20 @@ extension StoreTransaction {
 
 /// Checks that keys arrive in the order that the database promises.
 struct RowOrder {
-    private(set) var last: SQLiteValue?
-    private let table: StaticString
+    private(set) var last: [SQLiteValue]?
+    private let table: StoreTable
 
-    init(after last: SQLiteValue? = nil, of table: StaticString) {
+    init(after last: [SQLiteValue]? = nil, of table: StoreTable) {
         self.last = last
         self.table = table
     }
 
-    mutating func append(_ key: SQLiteValue) throws(KeyStoreError) {
-        if let last, !last.precedes(key) {
+    mutating func append(_ row: SQLiteRow) throws(KeyStoreError) {
+        let key = (0..<table.keyCount).map { row[$0] }
+        if let last, !last.lexicographicallyPrecedes(key, by: { $0.precedes($1) }) {
             throw KeyStoreError(
                 .corruptStore,
-                "the rows of table \(table) are out of order: the file is damaged or forged; restore it from a backup"
+                "the rows of table \(table.name) are out of order: the file is damaged or forged; restore it from a backup"
             )
         }
         last = key

@@ -8,28 +8,24 @@ protocol StoredRow {
     /// One value per column of the table, the primary key first.
     var values: [SQLiteValue] { get }
     init(_ columns: inout ColumnReader) throws(KeyStoreError)
-    /// Opens the secret that the row seals, if any; throws `corruptStore` if it does not open.
-    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError)
-}
-
-extension StoredRow {
-    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) {}
 }
 
 /// The name and columns of a table. The row's tag is not listed; it is read and written as the last column.
 struct StoreTable: Sendable {
     let name: StaticString
+    /// The columns of the primary key.
     let key: StaticString
+    let keyCount: Int
     let count: Int
     private let columns: [StaticString]
     let select: String
     let selectByKey: String
 
-    init(_ name: StaticString, key: StaticString, _ columns: StaticString...) {
+    init(_ name: StaticString, key: StaticString, count keyCount: Int = 1, _ columns: StaticString...) {
         self.columns = columns
         self.name = name
-        self.key = key
-        count = columns.count + 1
+        (self.key, self.keyCount) = (key, keyCount)
+        count = columns.count + keyCount
         select = "SELECT \(Self.list(key, columns)), tag FROM \(name)"
         selectByKey = "\(select) WHERE \(key) = ?"
     }
@@ -47,13 +43,9 @@ struct StoreTable: Sendable {
         return "\(insert) ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag"
     }
 
-    /// The statement that writes a new row.
-    var insert: String {
+    private var insert: String {
         "INSERT INTO \(name) (\(Self.list(key, columns)), tag) VALUES (\(String(repeating: "?, ", count: count))?)"
     }
-
-    /// The statement that reads the tag of the row with a key.
-    var selectTag: String { "SELECT tag FROM \(name) WHERE \(key) = ?" }
 
     var delete: String { "DELETE FROM \(name) WHERE \(key) = ?" }
 }
@@ -87,6 +79,10 @@ struct ColumnReader {
 
     mutating func unsigned() throws(KeyStoreError) -> UInt64 { UInt64(bitPattern: try integer()) }
 
+    mutating func optionalTime() throws(KeyStoreError) -> Timestamp? {
+        try optionalUnsigned().map { Timestamp(milliseconds: $0) }
+    }
+
     mutating func optionalUnsigned() throws(KeyStoreError) -> UInt64? {
         let column = try next()
         if row.isNull(column) { return nil }
@@ -95,10 +91,6 @@ struct ColumnReader {
     }
 
     mutating func time() throws(KeyStoreError) -> Timestamp { Timestamp(milliseconds: try unsigned()) }
-
-    mutating func optionalTime() throws(KeyStoreError) -> Timestamp? {
-        try optionalUnsigned().map(Timestamp.init(milliseconds:))
-    }
 
     mutating func blob() throws(KeyStoreError) -> Bytes {
         guard let bytes = try optionalBlob() else { throw damaged }
@@ -138,19 +130,19 @@ struct ColumnReader {
         return version
     }
 
-    /// Skips the import check: the tag proves that the key passed it before.
     mutating func devicePublicKey() throws(KeyStoreError) -> DevicePublicKey {
-        let bytes = try blob()
+        guard let key = try optionalDevicePublicKey() else { throw damaged }
+        return key
+    }
+
+    /// Skips the import check: the tag proves that the key passed it before.
+    mutating func optionalDevicePublicKey() throws(KeyStoreError) -> DevicePublicKey? {
+        guard let bytes = try optionalBlob() else { return nil }
         guard CipherSuite.allCases.contains(where: { $0.publicKeyLength == bytes.count }) else { throw damaged }
         return DevicePublicKey(checked: bytes)
     }
 
     /// Skips the import check, which costs 60 µs: the tag proves that the key passed it before.
-    mutating func providerPublicKey() throws(KeyStoreError) -> ProviderPublicKey {
-        guard let key = try optionalProviderPublicKey() else { throw damaged }
-        return key
-    }
-
     mutating func optionalProviderPublicKey() throws(KeyStoreError) -> ProviderPublicKey? {
         guard let bytes = try optionalBlob() else { return nil }
         guard bytes.count == ProviderPublicKey.length else { throw damaged }
@@ -162,13 +154,6 @@ struct ColumnReader {
         guard let bytes = try optionalBlob() else { return nil }
         guard bytes.count == SigningPublicKey.length else { throw damaged }
         return SigningPublicKey(checked: bytes)
-    }
-
-    /// Skips the import check of the signing key, as the tag proves it.
-    mutating func optionalCertificate() throws(KeyStoreError) -> Certificate? {
-        guard let bytes = try optionalBlob() else { return nil }
-        guard bytes.count == Certificate.length else { throw damaged }
-        return Certificate(checked: bytes)
     }
 
     mutating func optionalEpoch() throws(KeyStoreError) -> UInt32? {

@@ -11,12 +11,25 @@ internal import Pushcrypt
 
 // What concerns the whole file: copies, the log, and checks.
 extension SQLiteConnection {
-    /// Replaces this database with a copy of another, as that is at one moment; others go on using it.
-    func receiveCopy(of source: SQLiteConnection) throws(KeyStoreError) {
+    /// Replaces this database with a copy of another, as that is at one moment, in one transaction; others go on using both.
+    ///
+    /// - Parameter body: Called when nobody else can change this database any more. It may change the other one by its connection.
+    func receiveCopy(
+        of source: SQLiteConnection, whenLocked body: () throws(KeyStoreError) -> Void = {}
+    ) throws(KeyStoreError) {
         guard let copy = unsafe sqlite3_backup_init(database, "main", source.database, "main") else {
             throw failure(unsafe sqlite3_errcode(database))
         }
-        let code = unsafe sqlite3_backup_step(copy, -1)
+        var code = unsafe sqlite3_backup_step(copy, 0)
+        if code == SQLITE_OK {
+            do throws(KeyStoreError) {
+                try body()
+            } catch {
+                unsafe sqlite3_backup_finish(copy)
+                throw error
+            }
+            code = unsafe sqlite3_backup_step(copy, -1)
+        }
         let end = unsafe sqlite3_backup_finish(copy)
         guard code == SQLITE_DONE else {
             let code = code == SQLITE_OK ? end : code

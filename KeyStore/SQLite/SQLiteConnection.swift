@@ -49,9 +49,9 @@ final class SQLiteConnection {
         try self.init(path, name ?? path, milliseconds, interruption)
     }
 
-    /// Opens a store's database that no other connection has open, and locks others out until it is closed; throws without waiting.
-    convenience init(exclusivelyAt path: String) throws(KeyStoreError) {
-        try self.init(path, path, 0, setUp: "PRAGMA locking_mode = EXCLUSIVE;", nil)
+    /// Opens a file whose content is no database, so that a copy of one can take its place.
+    convenience init(overwriting path: String, busyTimeout milliseconds: Int32) throws(KeyStoreError) {
+        try self.init(path, path, milliseconds, isOverwritten: true, nil)
     }
 
     /// Opens a store's database that has no log, and that nobody can change meanwhile, without creating any file.
@@ -60,7 +60,7 @@ final class SQLiteConnection {
     }
 
     private init(
-        _ path: String, _ name: String, _ milliseconds: Int32, setUp: String = "", isUnchanging: Bool = false,
+        _ path: String, _ name: String, _ milliseconds: Int32, isOverwritten: Bool = false, isUnchanging: Bool = false,
         _ interruption: SQLiteInterruption?
     ) throws(KeyStoreError) {
         var handle: OpaquePointer?
@@ -79,11 +79,12 @@ final class SQLiteConnection {
         // From here on deinit closes the handle, as SQLite requires after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
+        if isOverwritten { try check(unsafe pushcrypt_ignore_content(database)) }
         waitForOthers()
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
             """
-            \(setUp) PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = MEMORY;
+            PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -\(Self.cache * 1024); PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
     }
@@ -119,6 +120,12 @@ final class SQLiteConnection {
                 unsafe nanosleep(&pause, nil)
                 return 1
             }, Unmanaged.passUnretained(waiting).toOpaque())
+    }
+
+    /// Leaves the lock to those who wait for it, since a writer of many transactions would take it again at once.
+    static func letOthersWrite() {
+        var pause = timespec(tv_sec: 0, tv_nsec: 2 * Int(wait) * 1_000_000)
+        unsafe nanosleep(&pause, nil)
     }
 
     /// How long the busy handler waits.

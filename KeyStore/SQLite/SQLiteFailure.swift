@@ -23,7 +23,7 @@ struct SQLiteFailure {
 
     /// Whether a file could not be written.
     static func isOfWriting(_ code: Int32) -> Bool {
-        code & 0xff == SQLITE_FULL || writeErrors.contains(code)
+        [SQLITE_FULL, SQLITE_BUSY, SQLITE_READONLY].contains(code & 0xff) || writeErrors.contains(code)
     }
 
     /// Bound values never appear in it.

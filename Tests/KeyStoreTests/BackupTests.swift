@@ -54,7 +54,6 @@ struct BackupTests {
         let store = try SQLiteKeyStore.open(in: scene.elsewhere, passphrase: nil, options: .quick)
         #expect(try store.deviceCount() == 20)
         #expect(try store.providerKey() == provider)
-        #expect(try store.restoredAt() == start)
         #expect(store.check().allSatisfy { $0.severity == .note })
         try store.setSetting("a", named: "title")
     }

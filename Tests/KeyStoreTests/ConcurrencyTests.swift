@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Pushcrypt
 import Testing
@@ -103,10 +104,8 @@ struct ConcurrencyTests {
             try await group.waitForAll()
         }
         _ = await (first, second)
-        let issued =
-            try home.store.read { (store) throws(KeyStoreError) in
-                try store.pastEpochs(of: 1).compactMap(\.epoch.certificate)
-            } + [try #require(try home.store.providerKey().certificate)]
+        let key = try home.store.provider().key(nil)
+        let issued = key.past.compactMap(\.certificate) + [try #require(key.certificate)]
         let lowest = UInt32(start.milliseconds / 1000)
         #expect(issued.map(\.epoch) == (0..<UInt32(4 * Self.rotations)).map { lowest + $0 })
         for certificate in issued { #expect(throws: Never.self) { try certificate.check(for: provider, topic: .app) } }
@@ -149,6 +148,26 @@ struct ConcurrencyTests {
         }
         try writer.execute("ROLLBACK")
     }
+
+    /// One transaction follows another: who waits would find no gap between them.
+    @Test func aLongImportLetsOthersWrite() throws {
+        let home = try Home()
+        let (importer, counts) = (try home.reopened(), Locked(Counts()))
+        let ended = DispatchSemaphore(value: 0)
+        let changes = 40 * SQLiteKeyStore.importChunk
+        Thread.detachNewThread {
+            _ = try? importer.inChunks(Array(0..<changes), 0) { (_, _, _) throws(KeyStoreError) in
+                counts.withLock { $0.done += 1 }
+            }
+            ended.signal()
+        }
+        while counts.withLock({ $0.done }) == 0 { sched_yield() }
+        try home.store.setSetting("a", named: "title")
+        #expect(counts.withLock { $0.done } < changes)
+        ended.wait()
+    }
+
+    private final class Counts: @unchecked Sendable { var done = 0 }
 
     // MARK: Killed
 

@@ -17,7 +17,7 @@ struct DeclarationTests {
         CREATE VIEW store AS \(endless) SELECT 1 AS id, x AS store_id, x AS salt, x AS passes, x AS memory, x AS created,
         x AS key_check, x AS tag FROM c WHERE x < 0
         """,
-        "CREATE TRIGGER t AFTER INSERT ON settings BEGIN DELETE FROM settings; END",
+        "CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END",
         // A declaration that says it is a table, and is none.
         """
         PRAGMA writable_schema = ON;
@@ -26,8 +26,8 @@ struct DeclarationTests {
         // Temporary ones go first.
         """
         PRAGMA writable_schema = ON;
-        INSERT INTO sqlite_schema VALUES ('trigger', 't', 'settings', 0,
-            'CREATE TEMP TRIGGER t AFTER INSERT ON settings BEGIN DELETE FROM settings; END')
+        INSERT INTO sqlite_schema VALUES ('trigger', 't', 'answers', 0,
+            'CREATE TEMP TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END')
         """,
         "DROP INDEX devices_by_key",
         "DROP TABLE answers",

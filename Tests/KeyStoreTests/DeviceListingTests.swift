@@ -65,7 +65,7 @@ struct DeviceListingTests {
         let home = try Self.home()
         try Self.forge(["CAST(x'ff' AS TEXT)", "'pcr1qqq'", "'a' || char(10)"], in: home)
         try home.raw().execute(
-            "INSERT INTO removed_devices VALUES (CAST(x'ff' AS TEXT), 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, zeroblob(32)), ('device-a', 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, x'')"
+            "INSERT INTO devices (id, removed, sequence, tag) VALUES (CAST(x'fe' AS TEXT), 1, 0, zeroblob(32)), ('device-z', 1, 0, x'')"
         )
         var found: [String] = []
         try home.store.forEachDevice { found.append((try? $0.get().id) ?? "damaged") }

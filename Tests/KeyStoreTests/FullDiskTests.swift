@@ -84,7 +84,7 @@ struct FullDiskTests {
     }
 
     @Test func aStoreThatDoesNotFitIsNotMade() throws {
-        guard let disk = try SmallDisk(kilobytes: 64) else { return }
+        guard let disk = try SmallDisk(kilobytes: 32) else { return }
         let path = disk.path + "/store"
         #expect(code { try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start) } == .diskFull)
         #expect(code { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick) } == .storeMissing)
@@ -138,7 +138,7 @@ struct FullDiskTests {
             ])
     }
 
-    @Test(arguments: [40, 80, 100])
+    @Test(arguments: [12, 24, 32])
     func aBackupNamesTheDiskThatIsFull(_ kilobytes: Int) throws {
         guard let disk = try SmallDisk(kilobytes: kilobytes) else { return }
         let home = try Home()

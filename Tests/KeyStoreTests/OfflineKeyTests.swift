@@ -60,14 +60,12 @@ struct OfflineKeyTests {
         let home = try Home()
         _ = try home.store.importProviderKey(key, topic: .app, at: start)
         try home.store.rotateSigningKey(at: start)
-        guard case .blob(let sealed)? = try home.raw().rows("SELECT sealed FROM provider_keys").first?.first else {
-            throw Scratch.Unavailable()
-        }
+        let sealed = try #require(try home.sealed())
         let before = try home.store.providerKey()
         #expect(code { try home.store.takeProviderKeyOffline(ProviderKey(), at: start) } == .wrongCertificate)
         let record = try home.store.takeProviderKeyOffline(key, at: start)
         #expect(record.isOffline && record.certificate == before.certificate)
-        #expect(try !home.scratch.bytes().contains(sealed))
+        #expect(try !home.holds(sealed))
         #expect(code { try home.store.providerSecret() } == .providerOffline)
         #expect(code { try home.store.takeProviderKeyOffline(key, at: start) } == .providerOffline)
         #expect(try home.reopened().signer().epoch == before.epoch)
@@ -120,13 +118,10 @@ struct OfflineKeyTests {
     @Test func onlyTheLastRequestIsAnswered() throws {
         let home = try offline(.disk)
         let first = try home.store.requestCertificate(at: start + 1).request
-        guard case .blob(let sealed)? = try home.raw().rows("SELECT sealed FROM certificate_requests").first?.first
-        else {
-            throw Scratch.Unavailable()
-        }
+        let sealed = try #require(try home.sealed())
         let (second, replacesAnother) = try home.store.requestCertificate(at: start + 1)
         #expect(replacesAnother)
-        #expect(try !home.scratch.bytes().contains(sealed))
+        #expect(try !home.holds(sealed))
         let late = try first.certify(by: key, at: start + 2)
         #expect(code { try home.store.installCertificate(late, at: start + 2) } == .wrongCertificate)
         #expect(try home.store.installCertificate(second.certify(by: key, at: start + 2), at: start + 2).epoch > 0)
@@ -134,16 +129,11 @@ struct OfflineKeyTests {
 
     @Test func theOldSigningKeyIsDestroyedByTheInstallation() throws {
         let home = try offline(.disk)
-        func sealed() throws -> Bytes {
-            guard case .blob(let bytes)? = try home.raw().rows("SELECT signing_sealed FROM provider_keys").first?.first
-            else { throw Scratch.Unavailable() }
-            return bytes
-        }
-        let old = try sealed()
+        let old = try #require(try home.sealed())
         let request = try home.store.requestCertificate(at: start + 1).request
-        #expect(try home.scratch.bytes().contains(old))
+        #expect(try home.holds(old))
         _ = try home.store.installCertificate(request.certify(by: key, at: start + 2), at: start + 2)
-        #expect(try !home.scratch.bytes().contains(old))
+        #expect(try !home.holds(old))
     }
 
     @Test func aWrongCertificateIsRefusedAndChangesNothing() throws {

@@ -209,7 +209,7 @@ struct PostTests {
         case .apns: #expect(try store.removeDevices([LostDevice(id: phone.id, at: start)], at: start).removed == 1)
         case .theOperator: #expect(try store.removeDevice(id: phone.id, at: start))
         }
-        let known = try store.known(of: phone.id)
+        let known = try #require(try store.held(phone.id))
         let until = start.milliseconds + Self.day
         #expect(known.signing == RemovedDevice.Signing(updateKey: phone.updateKey.publicKey, sequence: until))
         #expect(known.user == "alice" && known.topic == phone.record(0).topic)
@@ -224,7 +224,7 @@ struct PostTests {
             try refuses(phone.end(), "unknown-device")
             #expect(try store.post(phone.signed(until + 1, over: .session), session: .user("alice")) == "added")
         }
-        #expect(try store.device(id: phone.id)?.user == "alice" && store.known(of: phone.id).removed == nil)
+        #expect(try store.device(id: phone.id)?.user == "alice" && store.held(phone.id)?.removed == nil)
     }
 
     @Test func aHigherSequenceThanARemovalsStays() throws {
@@ -243,7 +243,7 @@ struct PostTests {
         try refuses(phone.end(by: SigningKey()), "bad-record-signature")
         #expect(try store.post(phone.end()) == "ended")
         #expect(try store.device(id: phone.id) == nil)
-        #expect(try store.known(of: phone.id).signing.sequence == DeviceEnd.sequence)
+        #expect(try store.held(phone.id)?.signing.sequence == DeviceEnd.sequence)
         try refuses(phone.end(), "unknown-device")
         try refuses(phone.signed(largest), "unknown-device")
         var other = phone
@@ -278,7 +278,7 @@ struct PostTests {
     // MARK: Two stores
 
     private func exported(by store: SQLiteKeyStore, of id: String) throws -> DeviceChange {
-        let known = try store.known(of: id)
+        let known = try #require(try store.held(id))
         if let removed = known.removed { return .removed(removed) }
         let device = try #require(known.device)
         var registration = DeviceRegistration(
@@ -330,11 +330,12 @@ struct PostTests {
         #expect(try other.importDevices([exported(by: store, of: phone.id)], at: start + 61).removed == 1)
         #expect(try other.post(phone.signed(99), at: start + 62) == "unknown-device")
         #expect(try other.post(phone.signed(99, over: .session), session: .user("alice")) == "stale-record")
-        // Of two removals the later one stays, with the higher sequence.
+        // An end outranks a later removal.
         let third = try Home(.memory).store
         let removal = RemovedDevice(id: phone.id, removedAt: start + 90)
         #expect(try third.importDevices([.removed(removal)], at: start + 91).removed == 1)
-        #expect(try third.importDevices([exported(by: store, of: phone.id)], at: start + 92).stale == 1)
+        #expect(try third.importDevices([exported(by: store, of: phone.id)], at: start + 92).removed == 1)
+        #expect(try third.importDevices([.removed(removal)], at: start + 93).stale == 1)
         #expect(try third.sequence(of: phone.id) == DeviceEnd.sequence)
     }
 

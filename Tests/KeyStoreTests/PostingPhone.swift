@@ -63,7 +63,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    func known(of id: String) throws -> KnownDevice {
-        try readOnce { (store) throws(KeyStoreError) in try store.known(id) }
+    func held(_ id: String) throws -> Held? {
+        try readOnce { (store) throws(KeyStoreError) in try store.held(id) }
     }
 }

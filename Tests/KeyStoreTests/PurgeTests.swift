@@ -6,12 +6,9 @@ import Testing
 
 /// A deleted secret is in none of the store's files, not even sealed.
 struct PurgeTests {
-    /// The sealed forms of the secrets in a table.
-    private func sealed(_ table: String, _ home: Home, _ column: String = "sealed") throws -> [Bytes] {
-        try home.raw().rows("SELECT \(column) FROM \(table) WHERE \(column) IS NOT NULL").map { row in
-            guard case .blob(let bytes)? = row.first else { throw Scratch.Unavailable() }
-            return bytes
-        }
+    /// The sealed states.
+    private func sealed(_ home: Home) throws -> [Bytes] {
+        try ["device", "provider"].compactMap { try home.sealed($0) }
     }
 
     /// The nonce, the ciphertext and the tag; a piece of it is as bad as the whole.
@@ -31,8 +28,7 @@ struct PurgeTests {
         _ = try home.store.importProviderKey(provider, at: start)
         let bytes = try home.scratch.bytes()
         #expect(!bytes.contains(device.scalar) && !bytes.contains(provider.seed))
-        #expect(bytes.contains(provider.publicKey.bytes))
-        for blob in try sealed("states", home) + sealed("provider_keys", home) { #expect(bytes.contains(blob)) }
+        for blob in try sealed(home) { #expect(bytes.contains(blob)) }
     }
 
     /// Each way in which a secret is lost, with every state that held it.
@@ -40,15 +36,15 @@ struct PurgeTests {
     func aLostSecretIsGoneFromTheFiles(_ way: Int) throws {
         let home = try Home()
         try home.store.add(to: "one")
-        var blobs = try sealed("states", home)
+        var blobs = try sealed(home)
         for change in [
             { try home.store.add(to: "two") }, { try home.store.rotate("one") }, { _ = try home.store.confirm("one") },
             { try home.store.change { state in _ = try? state.updateKey(of: 0) } },
         ] as [() throws -> Void] {
             try change()
-            blobs += try sealed("states", home)
+            blobs += try sealed(home)
         }
-        #expect(try home.scratch.bytes().contains(blobs[0]), "no secret was lost so far")
+        #expect(try home.holds(blobs[0]), "no secret was lost so far")
         switch way {
         case 0: #expect(try home.store.change { $0.purge(endedBefore: start.next) }.count == 1)
         case 1: #expect(try home.store.change { $0.removeAccount("one") }.count == 2)
@@ -56,8 +52,8 @@ struct PurgeTests {
         default: try home.store.discard()
         }
         try expectGone(blobs, home)
-        #expect(home.store.cache.withLock { $0.state == nil }, "nor in the memory of this process")
-        let kept = try sealed("states", home)
+        #expect(home.store.states.device.withLock { $0.state == nil }, "nor in the memory of this process")
+        let kept = try sealed(home)
         #expect(try kept.isEmpty == (way == 3) && kept.allSatisfy(home.scratch.bytes().contains))
     }
 
@@ -66,26 +62,49 @@ struct PurgeTests {
         let home = try Home()
         try home.store.add()
         try home.raw().execute("UPDATE states SET revision = zeroblob(16)")
-        let blobs = try sealed("states", home)
+        let blobs = try sealed(home)
         #expect(code { try home.store.add(to: "new") } == .corruptStore)
-        #expect(try sealed("states", home) == blobs)
+        #expect(try sealed(home) == blobs)
         try home.store.discard()
         try expectGone(blobs, home)
         #expect(try home.store.load() == nil && home.store.add().generation == 1)
     }
 
-    @Test func aReplacedSigningKeyIsGoneFromTheFiles() throws {
+    /// Each way in which a provider's secret is lost, with every state that held it.
+    @Test(arguments: 0..<7) func aLostProviderSecretIsGoneFromTheFiles(_ way: Int) throws {
         let home = try Home()
-        _ = try home.store.generateProviderKey(topic: .app, at: start)
-        let provider = try sealed("provider_keys", home)[0]
-        _ = try home.store.rotateSigningKey(at: start)
-        let old = try sealed("provider_keys", home, "signing_sealed")
-        #expect(try home.scratch.bytes().contains(old[0]))
-        _ = try home.store.rotateSigningKey(at: start)
-        try expectGone(old, home)
-        let after = try home.scratch.bytes()
-        #expect(after.contains(try sealed("provider_keys", home, "signing_sealed")[0]))
-        #expect(after.contains(provider), "the provider key stays")
+        let (store, key) = (home.store, ProviderKey())
+        _ = try store.importProviderKey(key, topic: .app, at: start)
+        var blobs = try sealed(home)
+        func code(at now: Timestamp) throws {
+            let code = try PairingCode(url: "https://home.example.net/pair", provider: key.publicKey)
+            try store.addPairing(code, topic: .app, provider: key.publicKey, at: now)
+        }
+        let changes: [() throws -> Void] = [
+            { try store.rotateSigningKey(at: start) }, { _ = try store.answerSecret(at: start) },
+            { _ = try store.addPushKey(at: start) }, { try code(at: start) },
+            { _ = try store.requestCertificate(at: start) }, { try store.setSetting("a", named: "title") },
+        ]
+        for change in changes {
+            try change()
+            blobs += try sealed(home)
+        }
+        let request = try store.requestCertificate(at: start).request
+        try expectGone(blobs, home, "a request that was replaced")
+        blobs = try sealed(home)
+        switch way {
+        case 0: try store.rotateSigningKey(at: start)
+        case 1: _ = try store.installCertificate(request.certify(by: key, at: start + 1), at: start + 1)
+        case 2: _ = try store.takeProviderKeyOffline(key, at: start)
+        case 3: _ = try store.removeProviderKey(named: "default")
+        case 4: try store.removePushKey()
+        case 5: try code(at: start + 600)
+        default: try store.rotateSigningKey(stolen: true, anyway: true, at: start)
+        }
+        try expectGone(blobs, home)
+        #expect(store.states.provider.withLock { $0.state == nil }, "nor in the memory of this process")
+        #expect(try home.holds(#require(try home.sealed())))
+        #expect(store.check().allSatisfy { $0.severity == .note })
     }
 
     /// Rows that grow and shrink move between pages; none of them may leave a copy behind.
@@ -104,7 +123,7 @@ struct PurgeTests {
         }
         for round in 0..<60 {
             let name = names[Int(random.next() % UInt64(names.count))]
-            let before = Set(try sealed("provider_keys", home, "signing_sealed") + sealed("states", home))
+            let before = Set(try sealed(home))
             switch random.next() % 4 {
             case 0:
                 try home.store.change { $0.removeAccount(name) }
@@ -116,7 +135,7 @@ struct PurgeTests {
             default: _ = try home.store.rotateSigningKey(named: name, at: start + UInt64(round))
             }
             deleted.formUnion(before)
-            deleted.subtract(try sealed("provider_keys", home, "signing_sealed") + sealed("states", home))
+            deleted.subtract(try sealed(home))
         }
         let bytes = try home.scratch.bytes()
         let left = deleted.filter { pieces($0).contains(where: bytes.contains) }
@@ -126,7 +145,7 @@ struct PurgeTests {
     @Test func whileAnotherProcessReadsThePurgeSaysSoAndASecondFinishes() throws {
         let home = try Home(options: .impatient)
         try home.store.add()
-        let blobs = try sealed("states", home)
+        let blobs = try sealed(home)
         let reader = try home.raw()
         try reader.execute("BEGIN; SELECT * FROM states")
         #expect(code { try home.store.change { $0.removeAccount("default") } } == .storeBusy)
@@ -140,10 +159,10 @@ struct PurgeTests {
         let home = try Home(options: .impatient)
         _ = try home.store.generateProviderKey(topic: .app, at: start)
         let first = try home.store.rotateSigningKey(at: start)
-        let blobs = try sealed("provider_keys", home, "signing_sealed")
+        let blobs = try sealed(home)
         do {
             let reader = try home.raw()
-            try reader.execute("BEGIN; SELECT * FROM provider_keys")
+            try reader.execute("BEGIN; SELECT * FROM states")
             #expect(try home.store.rotateSigningKey(at: start).epoch == first.epoch + 1)
             try reader.execute("COMMIT")
         }

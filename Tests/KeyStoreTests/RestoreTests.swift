@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A backup takes the place of a store, or nothing changes.
+/// A backup becomes a new store, or nothing changes; ``RestoreInPlaceTests`` restore over a store.
 struct RestoreTests {
     private let scene: BackupScene
     private var home: Home { scene.home }
@@ -21,12 +21,11 @@ struct RestoreTests {
     @discardableResult
     private func restore(
         _ path: String? = nil, to directory: String? = nil, key: String? = nil, passphrase: StorePassphrase? = nil,
-        replace: Bool = false, withRemoved: Bool = false
-    ) throws -> String? {
+        replace: Bool = false
+    ) throws -> KeyStoreError? {
         try SQLiteKeyStore.restore(
             path ?? backup, to: directory ?? scratch.store, key: key, passphrase: passphrase, replace: replace,
-            withRemoved: withRemoved, options: .impatient, at: start
-        ).formerKey
+            options: .impatient, at: start + 9)
     }
 
     private func open(_ directory: String) throws -> SQLiteKeyStore {
@@ -149,230 +148,5 @@ struct RestoreTests {
         #expect(code { try restore(to: elsewhere, passphrase: passphrase) } == .wrongPassphrase)
         try restore(file, to: elsewhere, passphrase: passphrase)
         #expect(try list(elsewhere) == ["keystore.db"])
-    }
-
-    // MARK: The present store
-
-    @Test func aStoreInUseIsNotReplaced() throws {
-        let before = try readFile(scratch.file("keystore.db"))
-        #expect(code { try restore(replace: true) } == .storeBusy)
-        #expect(try readFile(scratch.file("keystore.db")) == before)
-        #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
-        try scene.add(20..<21)
-        #expect(try home.reopened().deviceCount() == 21)
-    }
-
-    /// Otherwise it could rotate a key between the comparison and its replacement.
-    @Test func aStoreIsLockedBeforeItIsCompared() throws {
-        _ = try home.store.rotateSigningKey(at: start)
-        #expect(code { try restore() } == .storeBusy)
-    }
-
-    @Test func whileAnotherRestoreRunsThisWaits() throws {
-        try restore(to: elsewhere, key: key)
-        try StoreDirectory(existing: elsewhere).withLock(waiting: 0) { () throws(KeyStoreError) in
-            let failure = error { try restore(to: elsewhere) }
-            #expect(failure?.code == .storeBusy)
-            #expect(failure?.description.contains("is creating or restoring a store in") == true)
-        }
-        try restore(to: elsewhere)
-    }
-
-    @Test func aStoreThatRotatedSinceIsReplacedOnRequestOnly() throws {
-        try restore(to: elsewhere, key: key)
-        // Settings and devices that were added since are no reason.
-        try open(elsewhere).setSetting("a", named: "title")
-        try restore(to: elsewhere)
-        #expect(try open(elsewhere).setting(named: "title") == nil)
-        let lost = try open(elsewhere).rotateSigningKey(at: start)
-        let error = error { try restore(to: elsewhere) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("has rotated the signing key of 'default' since the backup") == true)
-        #expect(try open(elsewhere).providerKey() == lost)
-        #expect(try restore(to: elsewhere, replace: true) == nil)
-        // Phones may know the epoch that is lost: the store knows that it is old, until it rotates.
-        let restored = try open(elsewhere).providerKey()
-        #expect(restored.epoch == 0 && restored.provenCertificate == lost.certificate)
-        let next = try open(elsewhere).rotateSigningKey(at: start)
-        #expect(next.epoch > lost.epoch && next.certificate?.floor == next.epoch && next.warning == nil)
-        #expect(try list(elsewhere).sorted().filter { !$0.hasPrefix("keystore.db-") } == ["keystore.db", "store.key"])
-    }
-
-    @Test func whatHasChangedSinceIsSaidAndReplacedOnRequestOnly() throws {
-        try restore(to: elsewhere, key: key)
-        do {
-            let store = try open(elsewhere)
-            try store.removeDevice(id: "d3", reason: "lost", at: start)
-            let registration = DeviceRegistration(publicKey: .numbered(99), createdAt: start)
-            try store.addDevice(registration, id: "new", owner: .user("anna"), at: start)
-            let known = DeviceRegistration(publicKey: .numbered(4), createdAt: start)
-            try store.addDevice(known, id: "d4", owner: .user("bert"), replace: true, at: start)
-            try store.add(to: "own")
-        }
-        let refusal = try #require(error { try restore(to: elsewhere) })
-        #expect(refusal.code == .storeExists)
-        for text in [
-            "1 device that the backup lacks ('new')", "1 device with an older state in the backup ('d4')",
-            "1 device key that the backup lacks", "1 removed device that stays removed ('d3')",
-        ] { #expect(refusal.description.contains(text), "\(refusal)") }
-        #expect(try open(elsewhere).deviceCount() == 20)
-        // The removal is the store's: it outlives the backup, unless the caller says otherwise.
-        try restore(to: elsewhere, replace: true)
-        #expect(try open(elsewhere).deviceCount() == 19)
-        let removed = code {
-            try open(elsewhere).readDevices { (reader) throws(KeyStoreError) in try reader.device(id: "d3") }
-        }
-        #expect(removed == .removedDevice)
-        #expect(try open(elsewhere).check().allSatisfy { $0.severity == .note })
-        #expect(code { try restore(to: elsewhere) } == .storeExists)
-        try restore(to: elsewhere, replace: true, withRemoved: true)
-        #expect(try open(elsewhere).deviceCount() == 20)
-        try restore(to: elsewhere)
-    }
-
-    /// Otherwise another answer to the message would be the first.
-    @Test func firstAnswersOutliveABackup() throws {
-        try restore(to: elsewhere, key: key)
-        let row = AnswerRow(id: [1], digest: [2], openedAt: start, endsAt: start)
-        do {
-            let store = try open(elsewhere)
-            try store.write { (store) throws(KeyStoreError) in try store.put(row) }
-        }
-        try restore(to: elsewhere, replace: true)
-        let kept = try open(elsewhere).read { (store) throws(KeyStoreError) -> AnswerRow? in
-            try store.row(key: .blob(row.id))
-        }
-        #expect(kept?.digest == row.digest)
-    }
-
-    /// Later epochs may be the answer to a theft, which the backup knows nothing of.
-    @Test(arguments: [false, true]) func anAnswerSecretThatMayBeStolenDoesNotComeBack(_ hasRotated: Bool) throws {
-        _ = try home.store.answerSecret(at: start)
-        let later = scratch.path + "/later"
-        try home.store.backUp(to: later)
-        try restore(later, to: elsewhere, key: key)
-        let before = try open(elsewhere).answerSecret(at: start).withBytes { Bytes(copying: $0) }
-        if hasRotated { _ = try open(elsewhere).rotateSigningKey(stolen: true, anyway: true, at: start + 5) }
-        try restore(later, to: elsewhere, replace: true)
-        let after = try open(elsewhere).answerSecret(at: start + 6).withBytes { Bytes(copying: $0) }
-        #expect((before == after) == !hasRotated)
-    }
-
-    @Test func aPushKeyThatTheBackupLacksIsLostOnRequestOnly() throws {
-        try restore(to: elsewhere, key: key)
-        let first = try open(elsewhere).addPushKey(at: start)
-        let refusal = try #require(error { try restore(to: elsewhere) })
-        #expect(refusal.code == .storeExists && refusal.description.contains("a push key that the backup lacks"))
-        #expect(try open(elsewhere).pushKey() == first)
-        try restore(to: elsewhere, replace: true)
-        #expect(try open(elsewhere).pushKey() == nil)
-    }
-
-    @Test func aSecretThatWasTakenOutComesBackOnRequestOnly() throws {
-        _ = try home.store.rotateSigningKey(at: start)
-        let later = scratch.path + "/later"
-        try home.store.backUp(to: later)
-        try restore(later, to: elsewhere, key: key)
-        let secret = try open(elsewhere).providerSecret()
-        _ = try open(elsewhere).takeProviderKeyOffline(secret, at: start)
-        let error = error { try restore(later, to: elsewhere) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("still holds the secret of provider key 'default'") == true)
-        try restore(later, to: elsewhere, replace: true)
-        #expect(try !open(elsewhere).providerKey().isOffline)
-    }
-
-    @Test func aStoreWithANewerProviderKeyIsReplacedOnRequestOnly() throws {
-        try restore(to: elsewhere, key: key)
-        _ = try open(elsewhere).generateProviderKey(named: "second", at: start)
-        let error = error { try restore(to: elsewhere) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("has a provider key 'second' that the backup lacks") == true)
-        try restore(to: elsewhere, replace: true)
-        #expect(try open(elsewhere).providerKeys().count == 1)
-    }
-
-    @Test func anotherStoreIsReplacedOnRequestOnly() throws {
-        let other = try otherStore()
-        let former = try readFile(other.file("store.key"))
-        let error = error { try restore(to: other.store, key: key) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("holds another store than the backup") == true)
-        #expect(try other.names() == ["keystore.db", "store.key"])
-        // Its key is kept, since it opens its backups.
-        #expect(try restore(to: other.store, key: key, replace: true) == other.file("store.key.old"))
-        #expect(try readFile(other.file("store.key.old")) == former)
-        #expect(mode(of: other.file("store.key.old")) == 0o600)
-        #expect(try readFile(other.file("store.key")) == readFile(key))
-        #expect(try open(other.store).deviceCount() == 20)
-    }
-
-    @Test func aFormerKeyIsNeverOverwritten() throws {
-        let other = try otherStore()
-        try writeFile(other.file("store.key.old"), Bytes(0..<32))
-        let error = error { try restore(to: other.store, key: key, replace: true) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("store.key.old exists already") == true)
-        #expect(try readFile(other.file("store.key.old")) == Bytes(0..<32))
-        #expect(try open(other.store).deviceCount() == 0)
-        // With the same key, there is none to keep.
-        try writeFile(key, try readFile(other.file("store.key")))
-        try open(other.store).backUp(to: other.path + "/backup")
-        #expect(try restore(other.path + "/backup", to: other.store, key: key) == nil)
-        #expect(try readFile(other.file("store.key.old")) == Bytes(0..<32))
-    }
-
-    @Test func anUnreadableStoreIsReplacedOnRequestOnly() throws {
-        let other = try otherStore()
-        try writeFile(other.file("keystore.db"), Bytes(repeating: 7, count: 5000))
-        for _ in 0..<2 {
-            let error = error { try restore(to: other.store, key: key) }
-            #expect(error?.code == .storeExists)
-            #expect(error?.description.contains("cannot be compared with the backup") == true)
-        }
-        try restore(to: other.store, key: key, replace: true)
-        #expect(try open(other.store).deviceCount() == 20)
-    }
-
-    @Test func aStoreOfAnotherLayoutCannotBeCompared() throws {
-        try restore(to: elsewhere, key: key)
-        try SQLiteConnection(path: elsewhere + "/keystore.db", busyTimeout: 0).execute(
-            "PRAGMA user_version = 1000")
-        let error = error { try restore(to: elsewhere) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("cannot be compared with the backup") == true)
-    }
-
-    @Test(arguments: [Bytes(repeating: 7, count: 32), Bytes(repeating: 7, count: 5)])
-    func aKeyWithoutItsStoreIsReplacedOnRequestOnly(_ former: Bytes) throws {
-        try #require(unsafe mkdir(elsewhere, 0o700) == 0)
-        try writeFile(elsewhere + "/store.key", former)
-        let error = error { try restore(to: elsewhere, key: key) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("store.key is another key than \(key)") == true)
-        #expect(try readFile(elsewhere + "/store.key") == former)
-        #expect(try restore(to: elsewhere, key: key, replace: true) == elsewhere + "/store.key.old")
-        #expect(try readFile(elsewhere + "/store.key.old") == former)
-    }
-
-    /// The same store without its key can still be compared: the backup's is the same.
-    @Test func aLostKeyIsRestored() throws {
-        try restore(to: elsewhere, key: key)
-        try #require(unsafe unlink(elsewhere + "/store.key") == 0)
-        try restore(to: elsewhere, key: key)
-        #expect(try open(elsewhere).deviceCount() == 20)
-    }
-
-    @Test func theLogOfANewDatabaseIsNotDeleted() throws {
-        try restore(to: elsewhere, key: key)
-        var old: SQLiteKeyStore? = try open(elsewhere)
-        _ = try old?.deviceCount()
-        for name in ["keystore.db-wal", "keystore.db-shm"] { unsafe unlink("\(elsewhere)/\(name)") }
-        try restore(to: scratch.path + "/third", key: key)
-        try #require(unsafe rename(scratch.path + "/third/keystore.db", "\(elsewhere)/keystore.db") == 0)
-        let new = try open(elsewhere)
-        try new.setSetting("a", named: "title")
-        old = nil
-        withExtendedLifetime(new) { #expect(unsafe access("\(elsewhere)/keystore.db-wal", F_OK) == 0) }
     }
 }

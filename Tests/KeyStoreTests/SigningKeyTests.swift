@@ -73,8 +73,8 @@ struct SigningKeyTests {
         }
         let certificate = try #require(try store.providerKey().certificate)
         #expect(certificate.floor == floor.map { epochs[$0] } ?? 0)
-        let past = try store.read { (store) throws(KeyStoreError) in try store.pastEpochs(of: 1) }
-        #expect(past.allSatisfy { $0.epoch.epoch >= certificate.floor }, "the others are forgotten")
+        let past = try store.provider().key(nil).past
+        #expect(past.allSatisfy { $0.epoch >= certificate.floor }, "the others are forgotten")
         #expect(store.check().allSatisfy { $0.severity == .note })
     }
 
@@ -182,46 +182,35 @@ struct SigningKeyTests {
         let home = try provider(.disk)
         try home.store.rotateSigningKey(at: start)
         let seed = try #require(try home.store.signingCredential().credential).key.withSeed { Bytes(copying: $0) }
-        let old = try signingSealed(home)
-        #expect(try home.scratch.bytes().contains(old))
+        let old = try #require(try home.sealed())
+        #expect(try home.holds(old))
         try home.store.rotateSigningKey(at: start)
         let bytes = try home.scratch.bytes()
-        #expect(!bytes.contains(old) && !bytes.contains(seed))
-        #expect(try bytes.contains(signingSealed(home)))
+        #expect(try !bytes.contains(seed) && !home.holds(old) && home.holds(#require(try home.sealed())))
     }
 
     @Test func aFirstRotationDestroysNothing() throws {
         let home = try provider(.disk)
-        let before = try home.raw().rows("SELECT sealed FROM provider_keys")
+        let before = try home.store.provider().secrets
         try home.store.rotateSigningKey(stolen: true, anyway: true, at: start)
-        #expect(try home.raw().rows("SELECT sealed FROM provider_keys") == before)
+        #expect(try home.store.provider().secrets.first == before.first && before.count == 1)
     }
 
     /// The old key is overwritten by the transaction that makes the new certificate durable, so never before it.
     @Test func aRotationThatFailsChangesNothing() throws {
         let home = try provider(.disk)
         try home.store.rotateSigningKey(at: start)
-        let (record, sealed) = (try home.store.providerKey(), try signingSealed(home))
+        let (record, sealed) = (try home.store.providerKey(), try home.sealed())
         #expect(throws: KeyStoreError.self) {
             try home.store.write { (store) throws(KeyStoreError) in
-                let row = try store.providerKeyRow(nil)
-                try store.put(
-                    store.rotate(
-                        row, by: row.key(store.keys), Rotation(topic: nil, kind: .planned, expires: nil), at: start + 1)
-                )
+                try store.changeProvider { (state) throws(KeyStoreError) in
+                    try state.rotate(nil, Rotation(), at: start + 1)
+                }
                 throw KeyStoreError(.diskFull, "")
             }
         }
         #expect(try home.reopened().providerKey() == record)
-        #expect(try signingSealed(home) == sealed)
+        #expect(try home.sealed() == sealed)
         #expect(try home.store.signingCredential().credential?.certificate == record.certificate)
-    }
-
-    private func signingSealed(_ home: Home) throws -> Bytes {
-        guard case .blob(let bytes)? = try home.raw().rows("SELECT signing_sealed FROM provider_keys").first?.first
-        else {
-            throw Scratch.Unavailable()
-        }
-        return bytes
     }
 }

@@ -206,7 +206,7 @@ struct StaleStoreTests {
     @Test func aDamagedProviderKeyStopsNoRegistration() throws {
         let scene = try Scene((1, 1))
         try SQLiteConnection(path: scene.home.scratch.path + "/copy/keystore.db", busyTimeout: 0)
-            .execute("UPDATE provider_keys SET created = created + 1")
+            .execute("UPDATE states SET sealed = zeroblob(length(sealed)), revision = zeroblob(16)")
         let record = registration(scene.lost[0], of: scene.provider)
         #expect(try scene.copy.addDevice(record, id: "phone", at: start) == .added)
         #expect(try scene.copy.device(id: "phone")?.epoch == nil)

@@ -16,6 +16,7 @@ struct StoreCheckTests {
         let findings = store.check()
         #expect(findings.allSatisfy { $0.severity == .note })
         #expect(findings.contains { $0.message == "the device's state: 1 key, authentic" })
+        #expect(findings.contains { $0.message == "the provider's state: 1 key, authentic" })
         #expect(findings.contains { $0.message == "the store can be written" })
     }
 
@@ -32,19 +33,40 @@ struct StoreCheckTests {
         #expect(found.last?.message == "15 more rows of table devices are damaged")
     }
 
-    @Test func aSecretThatDoesNotOpenIsFound() throws {
+    /// A state that is authentic, with a secret that is another's: of each kind but answer secrets, which have no public half.
+    @Test(arguments: [0, 1, 2, 3, 4]) func aProviderSecretThatIsNotOfItsKeyIsFound(_ number: Int) throws {
         let home = try Home()
-        _ = try home.store.generateProviderKey(at: start)
-        // A row that its tag proves and whose secret is another's: only a store with the key can write it.
-        try home.store.write { (store) throws(KeyStoreError) in
-            let row = try store.providerKeyRow(nil)
-            var values = row.values
-            values[7] = .blob(store.keys.seal(ProviderKey().seed.span, at: .elsewhere))
-            values.append(.blob(store.keys.tag(of: values[...], in: ProviderKeyRow.table.name)))
-            try store.connection.rows(ProviderKeyRow.table.put, values)
+        let key = ProviderKey()
+        _ = try home.store.importProviderKey(key, topic: .app, at: start)
+        _ = try home.store.rotateSigningKey(at: start)
+        _ = try home.store.requestCertificate(at: start)
+        _ = try home.store.addPushKey(at: start)
+        let pairing = try PairingCode(url: "https://home.example.net/pair", provider: key.publicKey)
+        try home.store.addPairing(pairing, topic: .app, provider: key.publicKey, at: start)
+        #expect(problems(home.store).isEmpty)
+        let form = try home.store.provider().form
+        var secrets = form.secrets
+        #expect(secrets.count == 5)
+        let other = Bytes(repeating: 7, count: secrets[number].withSpan { $0.count })
+        secrets[number] = Secret(copying: other.span)
+        let changed = SecretForm(secrets: secrets, json: form.json).bytes()
+        _ = try home.store.write { (store) throws(KeyStoreError) in
+            try store.store(changed.withSpan { (form) throws(KeyStoreError) in try ProviderState(parsing: form) })
         }
-        #expect(problems(home.store).count == 1)
-        #expect(code { try home.store.providerSecret() } == .corruptStore)
+        #expect(problems(home.store).map(\.severity) == [.error])
+        let use: [() throws -> Any] = [
+            { try home.store.providerSecret() }, { try home.store.signer() },
+            { try home.store.installCertificate(certified(), at: start) }, { try home.store.pushSecret() },
+            { try home.store.provider().pairings[0].exchange() },
+        ]
+        func certified() throws -> SignedCertificate {
+            let waiting = try #require(try home.store.provider().keys[0].request)
+            return try CertificateRequest(
+                topic: waiting.topic, provider: key.publicKey, signingKey: waiting.publicKey,
+                current: try home.store.providerKey().certificate
+            ).certify(by: key, at: start + 1)
+        }
+        for (place, use) in use.enumerated() { #expect(code(use) == (place == number ? .corruptStore : nil)) }
     }
 
     /// A state that is authentic, with a secret that is another's.
@@ -130,10 +152,6 @@ struct StoreCheckTests {
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'devices_of_users'")
         #expect(try home.reopened().check().contains { $0.severity == .error })
     }
-}
-
-extension StoreKeys.Place {
-    static var elsewhere: StoreKeys.Place { StoreKeys.Place(table: "elsewhere", row: 1, generation: 1, state: 0) }
 }
 
 /// Errors as programs and people see them.

@@ -32,30 +32,10 @@ struct StoreKeysTests {
         let otherStore = StoreKeys(storeKey: SecretBytes(copying: Self.storeKey.span), storeID: Bytes(0x41..<0x51))
         let otherKey = StoreKeys(storeKey: SecretBytes(copying: Bytes(1..<33).span), storeID: Self.storeID)
         let tags: Set<Bytes> = [
-            keys.tag(of: values[...], in: "devices"), keys.tag(of: values[...], in: "answer_secrets"),
+            keys.tag(of: values[...], in: "devices"), keys.tag(of: values[...], in: "answers"),
             otherStore.tag(of: values[...], in: "devices"), otherKey.tag(of: values[...], in: "devices"),
         ]
         #expect(tags.count == 4)
-    }
-
-    @Test func aSealedSecretOpensOnlyWhereItWasSealed() throws {
-        let secret = Bytes(repeating: 0x5a, count: 32)
-        let place = StoreKeys.Place(table: "answer_secrets", row: 7, generation: 3, state: 2)
-        let sealed = keys.seal(secret.span, at: place)
-        #expect(sealed.count == 24 + 32 + 16)
-        #expect(try keys.open(sealed, at: place).withSpan { Bytes(copying: $0) } == secret)
-        #expect(keys.seal(secret.span, at: place) != sealed, "a nonce was used twice")
-        let elsewhere = [
-            StoreKeys.Place(table: "provider_keys", row: 7, generation: 3, state: 2),
-            StoreKeys.Place(table: "answer_secrets", row: 8, generation: 3, state: 2),
-            StoreKeys.Place(table: "answer_secrets", row: 7, generation: 4, state: 2),
-            StoreKeys.Place(table: "answer_secrets", row: 7, generation: 3, state: 1),
-        ]
-        for place in elsewhere {
-            #expect(throws: SodiumRefusal.self) { try keys.open(sealed, at: place).count }
-        }
-        let otherStore = StoreKeys(storeKey: SecretBytes(copying: Self.storeKey.span), storeID: Bytes(0x41..<0x51))
-        #expect(throws: SodiumRefusal.self) { try otherStore.open(sealed, at: place).count }
     }
 
     @Test func aSealedStateOpensUnderItsNameAndRevisionAlone() throws {
@@ -66,21 +46,22 @@ struct StoreKeysTests {
         #expect(throws: SodiumRefusal.self) { try keys.open(sealed, named: "provider", revision).count }
         #expect(throws: SodiumRefusal.self) { try keys.open(sealed, named: "device", revision.dropLast() + [8]).count }
         #expect(throws: SodiumRefusal.self) { try otherStore.open(sealed, named: "device", revision).count }
-        // Nor as the secret of a row.
-        let place = StoreKeys.Place(table: "states", row: 0, generation: 0, state: 0)
-        #expect(throws: SodiumRefusal.self) { try keys.open(sealed, at: place).count }
+        #expect(sealed.count == 24 + 40 + 16)
+        #expect(keys.seal(form.span, named: "device", revision) != sealed, "a nonce was used twice")
     }
 
-    @Test func aSealedSecretOpensUnchangedOnly() {
-        let place = StoreKeys.Place(table: "answer_secrets", row: 7, generation: 3, state: 2)
-        let sealed = keys.seal(Bytes(repeating: 0x5a, count: 32).span, at: place)
+    @Test func aSealedStateOpensUnchangedOnly() {
+        let revision = Bytes(repeating: 7, count: 16)
+        let sealed = keys.seal(Bytes(repeating: 0x5a, count: 32).span, named: "device", revision)
         for index in sealed.indices {
             var changed = sealed
             changed[index] ^= 1
-            #expect(throws: SodiumRefusal.self) { try keys.open(changed, at: place).count }
+            #expect(throws: SodiumRefusal.self) { try keys.open(changed, named: "device", revision).count }
         }
         for count in 0..<sealed.count {
-            #expect(throws: SodiumRefusal.self) { try keys.open(Bytes(sealed.prefix(count)), at: place).count }
+            #expect(throws: SodiumRefusal.self) {
+                try keys.open(Bytes(sealed.prefix(count)), named: "device", revision).count
+            }
         }
     }
 }

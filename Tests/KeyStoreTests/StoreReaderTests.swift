@@ -102,7 +102,7 @@ struct StoreReaderTests {
     @Test func nothingInTheStoreChangesADevice() throws {
         let before = try store.contents()
         let values = Set(before.values.joined().joined().flatMap { Self.readings(of: $0) })
-        #expect(values.count > 40 && values.contains(Bytes("phone1".utf8)))
+        #expect(values.count > 25 && values.contains(Bytes("phone1".utf8)))
         #expect(values.contains(phone.updateKey.publicKey.bytes))
         var tried = 0
         for value in values {
@@ -111,7 +111,7 @@ struct StoreReaderTests {
                 _ = try? store.accept(post, at: start)
             }
         }
-        #expect(tried > 1000)
+        #expect(tried > 800)
         #expect(try store.contents() == before)
         // Those who have a secret are heard: these posts were no worse in form.
         #expect(try store.post(phone.signed(11) { $0.grant = "abc" }) == "updated")

@@ -176,6 +176,19 @@ struct Home: Sendable {
         try .open(in: scratch.store, passphrase: nil, options: options)
     }
 
+    /// The sealed form of a state; nil if there is none.
+    func sealed(_ state: String = ProviderState.row) throws -> Bytes? {
+        let rows = try raw().rows("SELECT sealed FROM states WHERE name = ?", [.text(state)])
+        guard case .blob(let sealed)? = rows.first?.first else { return nil }
+        return sealed
+    }
+
+    /// Whether the nonce, the begin or the end of a sealed state is in a file. What is longer than a page is not in one piece.
+    func holds(_ sealed: Bytes) throws -> Bool {
+        let bytes = try scratch.bytes()
+        return [Bytes(sealed[..<24]), Bytes(sealed[24..<56]), Bytes(sealed.suffix(16))].contains(where: bytes.contains)
+    }
+
     /// The database without the rules of the store: what somebody sees who can write the file.
     func raw() throws -> SQLiteConnection {
         try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0)

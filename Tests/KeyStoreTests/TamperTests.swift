@@ -29,29 +29,24 @@ struct TamperTests {
                 var registration = DeviceRegistration(
                     publicKey: DeviceKey().publicKey, suites: [1, 2], topic: try .app, createdAt: start,
                     pinnedProvider: provider, certificate: certificate, appVersion: AppVersion("2.3.1"))
-                registration.token = "00ff"
+                registration.token = name == "one" ? "00ff" : "01ff"
                 registration.environment = .production
                 (registration.updateKey, registration.sequence) = (SigningKey().publicKey, 7)
                 registration.grant = "grant"
                 _ = try store.addDevice(registration, id: name, owner: .user("alice"), at: start)
             }
-            // Under the same names as the devices, which have to be there too.
             let removals = try ["one", "two"].map { name in
                 RemovedDevice(
-                    id: name, removedAt: start, reason: "unregistered", user: "alice", topic: try .app,
+                    id: "removed \(name)", removedAt: start, reason: "unregistered", user: "alice", topic: try .app,
                     lastKey: RemovedDevice.LastKey(generation: 1, suite: .x25519, id: DeviceKey().publicKey.id),
                     signing: RemovedDevice.Signing(updateKey: SigningKey().publicKey, sequence: 7), isLost: true)
             }
             try store.write { (store) throws(KeyStoreError) in
-                for removal in removals { try store.put(RemovedDeviceRow(removal)) }
-                for (number, name) in [(1 as Int64, "one"), (2, "two")] {
-                    try store.put(
-                        ReplacedKeyRow(id: number, device: name, DeviceKey().publicKey, replacedAt: start))
-                    let digest = SHA256.digest(Bytes(name.utf8).span)
-                    try store.put(AnswerRow(id: Bytes(name.utf8), digest: digest, openedAt: start, endsAt: start + 9))
+                for removal in removals { try store.put(HeldRow(.removed(removal))) }
+                for name in ["one", "two"] {
+                    try store.put(EarlierKeyRow(device: name, DeviceKey().publicKey, replacedAt: start))
                 }
             }
-            for name in ["one", "two"] { _ = try store.answerSecret(named: name, at: start) }
             devices = ["one", "two"]
             providerKeys = try store.providerKeys()
         }
@@ -61,25 +56,11 @@ struct TamperTests {
             let store = home.store
             switch table {
             case "devices": _ = try store.device(id: name)
-            case "removed_devices":
-                _ = try store.readOnce { (store) throws(KeyStoreError) in try store.removedDevice(name) }
-            case "settings": _ = try store.setting(named: name)
-            case "provider_keys": _ = try store.signer(named: name)
-            case "past_epochs", "certificate_requests":
-                let id: Int64 = name == "one" ? 1 : 2
-                try store.readOnce { (store) throws(KeyStoreError) in
-                    _ = try store.pastEpochs(of: id)
-                    let request: CertificateRequestRow? = try store.row(key: .integer(id))
-                    _ = try request?.key(store.keys)
-                }
-            case "answer_secrets": _ = try store.answerSecret(named: name, at: start)
-            case "replaced_keys":
+            case "removals":
+                _ = try store.readOnce { (store) throws(KeyStoreError) in try store.held("removed \(name)") }
+            case "earlier_keys":
                 _ = try store.readOnce { (store) throws(KeyStoreError) in
-                    try store.rows(ReplacedKeyRow.self, "WHERE device = ?", .text(name))
-                }
-            case "answers":
-                _ = try store.readOnce { (store) throws(KeyStoreError) in
-                    try store.row(AnswerRow.self, key: .blob(Bytes(name.utf8)))
+                    try store.rows(EarlierKeyRow.self, "WHERE device = ?", .text(name))
                 }
             default: Issue.record("no such table: \(table)")
             }
@@ -91,30 +72,12 @@ struct TamperTests {
         (
             "devices", "id",
             [
-                "public_key", "topic", "generation", "created", "updated", "provider", "epoch", "suites", "app_version",
-                "user", "token", "environment", "update_key", "sequence", "relay_grant", "tag",
+                "public_key", "key_id", "generation", "created", "updated", "user", "topic", "provider", "epoch",
+                "suites", "app_version", "token", "environment", "update_key", "sequence", "relay_grant", "removed",
+                "reason", "lost", "tag",
             ]
         ),
-        (
-            "removed_devices", "id",
-            [
-                "removed", "reason", "user", "topic", "generation", "suite", "key_id", "update_key", "sequence", "lost",
-                "tag",
-            ]
-        ),
-        ("settings", "name", ["value", "tag"]),
-        (
-            "provider_keys", "name",
-            [
-                "id", "topic", "public_key", "key_id", "generation", "created", "sealed", "certificate", "certified",
-                "signing_sealed", "proven", "tag",
-            ]
-        ),
-        ("past_epochs", "provider", ["id", "certificate", "replaced", "tag"]),
-        ("certificate_requests", "provider", ["request", "sealed", "tag"]),
-        ("answer_secrets", "provider", ["created", "replaced", "sealed", "tag"]),
-        ("replaced_keys", "device", ["public_key", "key_id", "replaced", "tag"]),
-        ("answers", "CAST(id AS TEXT)", ["digest", "opened", "ends", "tag"]),
+        ("earlier_keys", "device", ["public_key", "key_id", "replaced", "tag"]),
     ]
 
     private static let changes: [(name: String, sql: @Sendable (String) -> String)] = [
@@ -133,29 +96,31 @@ struct TamperTests {
         ("one byte more", { "CASE typeof(\($0)) WHEN 'blob' THEN \($0) || x'00' ELSE coalesce(\($0), 0) || '0' END" }),
     ]
 
-    @Test(arguments: columns.map(\.table))
-    func aChangedColumnIsNoticedAndTheOtherRowsAreOfUse(_ table: String) throws {
+    /// A device's row as it is, and as it is when the device is removed.
+    @Test(arguments: columns.map(\.table) + ["removals"])
+    func aChangedColumnIsNoticedAndTheOtherRowsAreOfUse(_ name: String) throws {
         let full = try Full()
         let raw = try full.home.raw()
+        let (use, table) = (name, name == "removals" ? "devices" : name)
         let (_, key, columns) = try #require(Self.columns.first { $0.table == table })
-        let row = key == "provider" ? "1" : "'one'"
+        let row = name == "removals" ? "'removed one'" : "'one'"
         let original = try raw.rows("SELECT * FROM \(table)")
         for column in columns {
             for change in Self.changes {
                 // A constraint of the table may refuse the change already.
-                try? raw.execute("UPDATE \(table) SET \(column) = \(change.sql(column)) WHERE \(key) = \(row)")
+                try? raw.execute("UPDATE \(table) SET \(column) = \(change.sql(column)) WHERE \(key) = 'one'")
                 guard try raw.rows("SELECT * FROM \(table)") != original else { continue }
-                let error = error { try full.use(table, "one") }
+                let error = error { try full.use(use, "one") }
                 #expect(error?.code == .corruptStore, "\(table).\(column) became \(change.name)")
                 #expect(error?.description.contains("table \(table)") == true, "\(error as Any)")
-                #expect(code { try full.use(table, "two") } == nil, "\(table).\(column) became \(change.name)")
+                #expect(code { try full.use(use, "two") } == nil, "\(table).\(column) became \(change.name)")
                 #expect(full.home.store.check().contains { $0.severity == .error })
                 try raw.execute("DELETE FROM \(table)")
                 for values in original {
                     let places = values.map { _ in "?" }.joined(separator: ", ")
                     try raw.rows("INSERT INTO \(table) VALUES (\(places))", values)
                 }
-                #expect(code { try full.use(table, "one") } == nil)
+                #expect(code { try full.use(use, "one") } == nil)
             }
         }
     }
@@ -176,7 +141,7 @@ struct TamperTests {
         // The owner of the store repairs the row by registering the device again.
         let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
         #expect(code { try full.home.store.addDevice(registration, id: "one", at: start) } == .corruptStore)
-        #expect(try full.home.store.addDevice(registration, id: "one", replace: true, at: start) == .updated)
+        #expect(try full.home.store.addDevice(registration, id: "one", replace: true, at: start) == .added)
         #expect(try full.home.store.device(id: "one")?.publicKey == registration.publicKey)
     }
 
@@ -200,7 +165,8 @@ struct TamperTests {
         let (mine, other) = (try Full(), try Full())
         let row = try #require(try other.home.raw().rows("SELECT * FROM devices WHERE id = 'one'").first)
         try mine.home.raw().rows(
-            "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+        )
         #expect(code { try mine.use("devices", "one") } == .corruptStore)
     }
 

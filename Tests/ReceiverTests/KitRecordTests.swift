@@ -116,23 +116,22 @@ import VectorKit
 
     private func owner(_ user: String?) -> DeviceOwner { user.map { .user($0) } ?? .unchanged }
 
-    /// Writes the rows of keys whose secrets the kit does not have: nothing here is signed or certified.
+    /// Stores keys whose secrets the kit does not have: nothing here is signed or certified.
     private func addProviderKeys(of vector: KitVector, to store: SQLiteKeyStore) throws {
         let issued = try vector.all("issued").map { try Certificate(text: $0) }.sorted()
         let keys = try vector.all("provider-has").map { try ProviderPublicKey(text: $0) }
-        try store.write { (store) throws(KeyStoreError) in
+        let topic = Topic.app
+        try store.changeProvider { state in
             for (number, key) in keys.enumerated() {
-                var row = ProviderKeyRow(
-                    id: Int64(number + 1), name: "\(number)", topic: .app, publicKey: key, createdAt: .start)
-                row.keep(ProviderKey(), store.keys)
+                let secret = Secret(of: ProviderKey())
+                var row = ProviderState.Key(
+                    name: "\(number)", topic: topic, publicKey: key, createdAt: .start, secret: secret)
                 if number == 0, let last = issued.last {
-                    row.sign(with: SigningKey(), last, topic: .app, since: .start, store.keys)
-                    for (number, certificate) in issued.dropLast().enumerated() {
-                        let epoch = CertificatePlan.PastEpoch(certificate, replacedAt: .start)
-                        try store.put(PastEpochRow(id: Int64(number + 1), provider: row.id, epoch))
-                    }
+                    row.signing = ProviderState.Signing(
+                        certificate: last, since: .start, secret: Secret(of: SigningKey()))
+                    row.past = issued.dropLast().map { CertificatePlan.PastEpoch($0, replacedAt: .start) }
                 }
-                try store.put(row)
+                state.keys.append(row)
             }
         }
     }

@@ -39,7 +39,7 @@ struct RestoreCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Makes a backup the database of the key store, after checking every row. Stop every process that uses the store first. What has changed since the backup would be lost: this says what, and goes on only with --replace. Devices that were removed since stay removed, without --with-removed. If a key was rotated since, phones that follow the new one do not open what the old one signs, until you rotate again. If --replace replaces store.key with another, the former is kept as store.key.old."
+                "Makes a backup the content of the key store, after checking every row. Processes that use the store go on with it. A store that is there needs --replace: what changed in it since the backup is lost, but for three things. Devices that were removed stay removed, what users answered stays answered, and later certificates are remembered: if a key was rotated since, phones that follow the new one do not open what the old one signs, until you rotate again. Phones register again within a day. A store with another key is never replaced: name an empty directory."
             ],
             examples: [
                 Example("pushcrypt restore keystore.backup", "beside its store.key"),
@@ -52,19 +52,14 @@ struct RestoreCommand: CommandBody {
     private let file: String
     private let keyFile: String?
     private let replaces: Bool
-    private let withRemoved: Bool
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
         file = arguments.operand("FILE", .file, help: "the backup")
         keyFile = arguments.value(
             "--store-key", "FILE", .file, help: "the copy of store.key; default the one in the store")
-        replaces = arguments.flag(
-            "--replace", help: "also replace a store that has changed since, cannot be read, or is another one")
-        withRemoved = arguments.flag(
-            "--with-removed", help: "with --replace: bring back the devices that were removed since")
+        replaces = arguments.flag("--replace", help: "also replace a store that is there, even if it cannot be read")
         store = StoreArguments(&arguments)
-        arguments.option("--with-removed", needs: "--replace")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
@@ -78,31 +73,29 @@ struct RestoreCommand: CommandBody {
         } else {
             passphrase = nil
         }
-        let result: RestoreResult
+        var unread: KeyStoreError?
         do throws(KeyStoreError) {
-            result = try restore(to: path, passphrase, console)
+            unread = try restore(to: path, passphrase, console)
         } catch {
             guard error.code == .passphraseNeeded else { throw failure(error) }
             let passphrase = try console.passphrase(console.askPassphrase("passphrase for \(quoted(file)): "))
-            do throws(KeyStoreError) { result = try restore(to: path, passphrase, console) } catch {
+            do throws(KeyStoreError) { unread = try restore(to: path, passphrase, console) } catch {
                 throw failure(error)
             }
         }
-        if let formerKey = result.formerKey {
-            console.hint("\(quoted(formerKey)) opens backups of the store that was here: keep it with them")
+        if let unread {
+            console.warning("nothing of the store that was here was kept, since it could not be read: \(unread)")
         }
-        let difference = result.difference.text(withRemoved: withRemoved)
-        console.changed("restored the key store \(path)" + (difference.isEmpty ? "" : ": \(difference)"))
+        console.changed("restored the key store \(path)")
         console.hint("next: pushcrypt doctor")
         return .done
     }
 
     private func restore(
         to path: String, _ passphrase: StorePassphrase?, _ console: Console
-    ) throws(KeyStoreError) -> RestoreResult {
+    ) throws(KeyStoreError) -> KeyStoreError? {
         try SQLiteKeyStore.restore(
-            file, to: path, key: keyFile, passphrase: passphrase, replace: replaces, withRemoved: withRemoved,
-            at: console.timestamp)
+            file, to: path, key: keyFile, passphrase: passphrase, replace: replaces, at: console.timestamp)
     }
 
     private func failure(_ error: KeyStoreError) -> CommandFailure {

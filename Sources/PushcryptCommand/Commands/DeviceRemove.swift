@@ -11,11 +11,13 @@ struct DeviceRemoveCommand: CommandBody {
             ],
             examples: [
                 Example("pushcrypt device remove phone1"),
+                Example("pushcrypt device remove --user alice --reason 'account closed'"),
                 Example("pushcrypt device remove --from-apns-410 answers.ndjson"),
             ])
     }
 
     private let ids: [String]
+    private let user: String?
     private let readsAnswers: Bool
     private let reason: String?
     private let store: StoreArguments
@@ -24,12 +26,14 @@ struct DeviceRemoveCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         ids = arguments.operands(
             "ID", .name(.device), help: "the device; with --from-apns-410 the file of answers")
+        user = arguments.value("--user", "USER", .name(.user), help: "all devices of this user, instead of IDs")
         readsAnswers = arguments.flag(
             "--from-apns-410", help: "remove devices that APNs reports as gone, from a file or standard input")
         reason = arguments.value("--reason", "TEXT", help: "the reason, for people and logs")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         arguments.atMostOne(of: "--from-apns-410", "--reason")
+        arguments.atMostOne(of: "--from-apns-410", "--user")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
@@ -39,27 +43,42 @@ struct DeviceRemoveCommand: CommandBody {
             }
             return try removeUnregistered(file: ids.first ?? "-", console)
         }
-        guard !ids.isEmpty else {
+        if let user, !ids.isEmpty {
+            throw .usage("--user removes all devices of \(quoted(user))", hint: "leave the IDs out, or --user")
+        }
+        guard user != nil || !ids.isEmpty else {
             throw .usage("ID is missing", hint: "usage: pushcrypt device remove [options] ID ...")
         }
         let store = try console.open(store)
-        let removals = ids.map { RemovedDevice(id: $0, removedAt: console.timestamp, reason: reason) }
-        var unknown: [String] = []
-        for removal in removals {
-            // A row that cannot be read is removed too.
-            let device = try? store.device(id: removal.id)
-            let wasThere = try withStoreErrors { () throws(KeyStoreError) in
-                try store.removeDevice(id: removal.id, reason: removal.reason, at: removal.removedAt)
+        let now = console.timestamp
+        var (ids, removed, unknown): ([String], Int, [String]) = (ids, 0, [])
+        if let user {
+            for device in try withStoreErrors({ () throws(KeyStoreError) in try store.devices(ofUser: user) }) {
+                switch device {
+                case .success(let device): ids.append(device.id)
+                case .failure(let error): console.error("\(error.code): \(error)")
+                }
             }
-            if wasThere { console.changed("removed", device, removal.id) } else { unknown.append(removal.id) }
+        }
+        for id in ids {
+            // A row that cannot be read is removed too.
+            let device = try? store.device(id: id)
+            let wasThere = try withStoreErrors { () throws(KeyStoreError) in
+                try store.removeDevice(id: id, reason: reason, at: now)
+            }
+            if wasThere {
+                removed += 1
+                console.changed("removed", device, id)
+            } else {
+                unknown.append(id)
+            }
         }
         for id in unknown { console.error("there is no device \(quoted(id))") }
-        if !unknown.isEmpty { console.hint("pushcrypt device list shows them") }
-        if isJSON {
-            try console.report(
-                [("removed", removals.count - unknown.count), ("unknown", unknown.count)], asJSON: true)
-        }
-        return unknown.isEmpty ? .done : .refused
+        if let user, removed == 0 { console.error("user \(quoted(user)) has no device") }
+        let isDone = unknown.isEmpty && removed == ids.count && removed > 0
+        if !isDone { console.hint("pushcrypt device list shows them") }
+        if isJSON { try console.report([("removed", removed), ("unknown", unknown.count)], asJSON: true) }
+        return isDone ? .done : .refused
     }
 
     private func removeUnregistered(file: String, _ console: Console) throws(CommandFailure) -> ExitCode {

@@ -57,7 +57,7 @@ private struct KeyLine {
 
     init(_ record: ProviderKeyRecord) {
         (name, kind, publicKey, keyID) = (record.name, .provider, "\(record.publicKey)", record.keyID)
-        (topic, generation, createdAt) = (record.topic, record.generation, record.createdAt)
+        (topic, generation, createdAt) = (record.topic, 1, record.createdAt)
         isDefault = record.isDefault
         state = record.isOffline ? "offline" : "in-store"
         (epoch, expiresAt, isStale) = (record.epoch, record.certificate?.expiresAt, record.warning != nil)

@@ -27,7 +27,7 @@ extension ProviderKeyRecord {
     /// The record that phones pin.
     var json: String {
         let record = ProviderRecord(
-            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt, certificate: certificate)
+            publicKey: publicKey, topic: topic, generation: 1, createdAt: createdAt, certificate: certificate)
         return String(decoding: record.json, as: UTF8.self)
     }
 }

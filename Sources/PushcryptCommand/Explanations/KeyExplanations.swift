@@ -75,8 +75,10 @@ extension Explanation {
             KeyStoreError.Code.storeExists, .store,
             summary: "there is a store, a replay file, or the output file of a backup, already",
             cause:
-                "It is never overwritten: its keys would be lost. For restore: the store has provider keys or certificates that the backup lacks, is another one, or cannot be read; or store.key is another key.",
-            fix: "Use it, or name another directory or file. 'restore --replace' replaces a store."),
+                "It is never overwritten: its keys would be lost.",
+            fix:
+                "Use it, or name another directory or file. 'restore --replace' replaces the store of which it is a backup."
+        ),
         Explanation(
             KeyStoreError.Code.storeKeyMissing, .store,
             summary: "the file store.key is gone",

@@ -30,10 +30,9 @@ class Contents:
     pins: frozenset
     # What was learnt: each provider key with its certificate and its floor.
     trust: frozenset
-    # The sealed forms of all device keys together, of the key that signs, and of the provider key.
+    # The sealed forms of all device keys together, and of all the provider's.
     state: bytes
-    signer: frozenset
-    provider: frozenset
+    provider: bytes
 
 
 def contents(store):
@@ -56,27 +55,25 @@ def _read(database, store):
     def rows(columns, table):
         return database.execute(f"SELECT {columns} FROM {table}").fetchall()
 
-    state, sealed = {}, b""
-    for revision, sealed in rows("revision, sealed", "states"):
+    states, sealed = {}, {}
+    for name, revision, form in rows("name, revision, sealed", "states"):
         (store_id,), = rows("store_id", "store")
-        state, _ = secret_forms.device_state(sealed, (store / "store.key").read_bytes(), store_id, revision)
+        states[name], _ = secret_forms.stored_state(name, form, (store / "store.key").read_bytes(), store_id, revision)
+        sealed[name] = form
+    state = states.get("device", {})
     accounts, learned = state.get("accounts", []), state.get("learned", [])
     keys = tuple(
         Key(account["name"], key["generation"], key["state"], key.get("retires"))
         for account in accounts for key in account.get("keys", []))
-    requests = [sealed for sealed, in rows("sealed", "certificate_requests")]
-    signs, secret, signing = (), None, None
-    for number, secret, certificate, signing in rows(
-            "id, sealed, certificate, signing_sealed", "provider_keys WHERE name = 'default'"):
-        if (certificate is None) != (signing is None):
-            raise ValueError("a certificate without its signing key")
-        past, = rows("count(*)", f"past_epochs WHERE provider = {number}")[0]
-        signs = past, secret is None, bool(requests)
+    signs = ()
+    for key in states.get("provider", {}).get("keys", []):
+        if key["name"] == "default":
+            signs = len(key.get("past", [])), key.get("offline", False), "request" in key
     return Contents(
-        keys=keys, signs=signs, devices=frozenset(identifier for identifier, in rows("id", "devices")),
+        keys=keys, signs=signs, devices=frozenset(identifier for identifier, in rows("id", "devices WHERE removed IS NULL")),
         pins=frozenset((account["name"], pin["key"]) for account in accounts for pin in account.get("pins", [])),
-        trust=frozenset((known["provider"], known.get("certificate"), known["floor"]) for known in learned), state=sealed,
-        signer=frozenset(form for form in (signing, *requests) if form), provider=frozenset(form for form in (secret,) if form))
+        trust=frozenset((known["provider"], known.get("certificate"), known["floor"]) for known in learned),
+        state=sealed.get("device", b""), provider=sealed.get("provider", b""))
 
 
 # MARK: Secrets

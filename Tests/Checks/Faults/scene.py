@@ -145,10 +145,11 @@ class Life(Scene):
             active = next(key.generation for key in phone.keys if key.state == bytes_on_disk.ACTIVE)
             self.secret(self.phone, "device", active)
         if provider is not None and provider.signs:
-            self.needles["provider", 0] |= {piece for form in provider.provider for piece in bytes_on_disk.pieces(form)}
-            self.needles["signer", provider.signs[0]] |= {
-                piece for form in provider.signer for piece in bytes_on_disk.pieces(form)}
-            self.secret(self.provider, "signer" if provider.signer else "provider", provider.signs[0])
+            past, is_offline, _ = provider.signs
+            if not is_offline:
+                self.needles["provider", 0] |= bytes_on_disk.pieces(provider.provider)
+            self.needles["signer", past] |= bytes_on_disk.pieces(provider.provider)
+            self.secret(self.provider, "signer" if past or is_offline else "provider", past)
         return self
 
     def secret(self, store, side, number):

@@ -66,9 +66,10 @@ class Story:
         for key in phone.keys if phone is not None else ():
             self.life.needles["device", key.generation] |= bytes_on_disk.pieces(phone.state)
         if provider is not None and provider.signs:
-            self.life.needles["provider", 0] |= {piece for form in provider.provider for piece in bytes_on_disk.pieces(form)}
-            self.life.needles["signer", provider.signs[0]] |= {
-                piece for form in provider.signer for piece in bytes_on_disk.pieces(form)}
+            past, is_offline, _ = provider.signs
+            if not is_offline:
+                self.life.needles["provider", 0] |= bytes_on_disk.pieces(provider.provider)
+            self.life.needles["signer", past] |= bytes_on_disk.pieces(provider.provider)
 
     def send(self, generation):
         """A message in transit from now on."""

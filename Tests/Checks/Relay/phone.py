@@ -65,13 +65,13 @@ class Phone:
             key = file.read()
         with contextlib.closing(sqlite3.connect(f"{self.store}/keystore.db")) as database, database:
             (store,), (revision, sealed) = (
-                database.execute(f"SELECT {what}").fetchone() for what in ("store_id FROM store", "revision, sealed FROM states"))
-            state, secrets = forms.device_state(sealed, key, store, revision)
+                database.execute(f"SELECT {what}").fetchone() for what in ("store_id FROM store", "revision, sealed FROM states WHERE name = 'device'"))
+            state, secrets = forms.stored_state("device", sealed, key, store, revision)
             if change:
                 change(state)
                 form = b"\1" + len(secrets).to_bytes(4, "big") + b"".join(bytes([len(secret)]) + secret for secret in secrets)
                 place = forms.associated(store, "states", revision + b"device")
-                database.execute("UPDATE states SET sealed = ?", [forms.sealed(form + json.dumps(state).encode(), place, key)])
+                database.execute("UPDATE states SET sealed = ? WHERE name = 'device'", [forms.sealed(form + json.dumps(state).encode(), place, key)])
         return state
 
     def end(self):

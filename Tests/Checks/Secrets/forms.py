@@ -87,40 +87,39 @@ def of_passphrase(passphrase: bytes, store: str, name: str) -> dict[str, bytes]:
 
 
 def in_store(path: str, name: str, store_key: bytes | None = None) -> dict[str, bytes]:
-    """Every secret of a store: its own keys, and those in its rows."""
+    """Every secret of a store: its own keys, and those in its states."""
     if store_key is None:
         with open(os.path.join(path, "store.key"), "rb") as file:
             store_key = file.read()
     secrets = of_store(store_key, name)
     with sqlite3.connect(f"file:{path}/keystore.db?mode=ro", uri=True) as database:
         (store_id,) = database.execute("SELECT store_id FROM store").fetchone()
-        for revision, sealed in database.execute("SELECT revision, sealed FROM states"):
-            _, found = device_state(sealed, store_key, store_id, revision)
-            for number, secret in enumerate(found):
-                secrets |= of_device(secret, f"{name}: device key {number}")
-        for row, generation, sealed, certificate, signing in database.execute(
-            "SELECT id, generation, sealed, certificate, signing_sealed FROM provider_keys"):
-            if sealed is not None:
-                seed = opened(sealed, store_key, store_id, "provider_keys", row, generation, 0)
-                secrets |= of_provider(seed, f"{name}: provider key {row}.{generation}")
-            if signing is not None:
-                epoch = int.from_bytes(certificate[1:5], "big")
-                seed = opened(signing, store_key, store_id, "provider_keys", row, epoch, 1)
-                secrets |= of_provider(seed, f"{name}: signing key {row}.{epoch}")
-        for row, sealed in database.execute("SELECT provider, sealed FROM certificate_requests"):
-            seed = opened(sealed, store_key, store_id, "certificate_requests", row, 0, 0)
-            secrets |= of_provider(seed, f"{name}: requested key {row}.{seed[:4].hex()}")
+        for state, revision, sealed in database.execute("SELECT name, revision, sealed FROM states"):
+            named, found = stored_state(state, sealed, store_key, store_id, revision)
+            if state == "device":
+                for number, secret in enumerate(found):
+                    secrets |= of_device(secret, f"{name}: device key {number}")
+            else:
+                for kind, secret in zip(provider_secrets(named), found, strict=True):
+                    signs = "answer" not in kind and "pairing" not in kind
+                    secrets |= of_provider(secret, f"{name}: {kind}") if signs else {f"{name}: {kind}": secret}
     return secrets
 
 
-def opened(sealed: bytes, store_key: bytes, store_id: bytes, table: str, row: int, generation: int, state: int) -> bytes:
-    place = row.to_bytes(8, "big") + generation.to_bytes(8, "big") + bytes([state])
-    return opened_at(place, sealed, store_key, store_id, table)
+def provider_secrets(state: dict) -> list[str]:
+    """The names of the secrets of a provider's state, in their order."""
+    names = []
+    for key in state.get("keys", []):
+        names += [] if key.get("offline") else [f"provider key {key['name']}"]
+        names += [f"{kind} key {key['name']}" for kind, member in (("signing", "signing"), ("requested", "request")) if member in key]
+        names += [f"answer secret {key['name']}.{number}" for number, _ in enumerate(key.get("answers", []))]
+    names += ["push key"] if "push_key" in state else []
+    return names + [f"pairing {pairing['id']}" for pairing in state.get("pairings", [])]
 
 
-def device_state(sealed: bytes, store_key: bytes, store_id: bytes, revision: bytes) -> tuple[dict, list[bytes]]:
-    """The sealed state of a store's device keys: its JSON, and the secrets before it, in the order in which the JSON names them."""
-    form = opened_at(revision + b"device", sealed, store_key, store_id, "states")
+def stored_state(name: str, sealed: bytes, store_key: bytes, store_id: bytes, revision: bytes) -> tuple[dict, list[bytes]]:
+    """A sealed state of a store: its JSON, and the secrets before it, in the order in which the JSON names them."""
+    form = opened_at(revision + name.encode(), sealed, store_key, store_id, "states")
     place, secrets = 5, []
     for _ in range(int.from_bytes(form[1:5], "big")):
         end = place + 1 + form[place]

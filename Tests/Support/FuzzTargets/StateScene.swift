@@ -1,11 +1,11 @@
 @testable import Pushcrypt
 @testable import PushcryptKeyStore
 
-/// The stored form of a device's state: whatever it is, it is read completely or not at all, and what was read is written and read
-/// again. Sealed, it opens under its own name and revision alone.
+/// The stored form of a state: whatever it is, it is read completely or not at all, and what was read is written and read again.
+/// Sealed, it opens under its own name and revision alone.
 ///
 /// Input: what it is, then a form, edits of a genuine one, or edits of a sealed one.
-struct StateScene {
+struct StateScene<State: SealedState> {
     private let revision = Bytes(repeating: 7, count: 16)
     private let keys = StoreKeys(
         storeKey: SecretBytes(copying: Bytes(repeating: 0x55, count: 32).span),
@@ -13,13 +13,59 @@ struct StateScene {
     private let genuine: Bytes
     private let sealed: Bytes
 
-    init() {
+    private let use: (State) -> Void
+
+    private init(_ form: SecretForm, _ use: @escaping (State) -> Void) {
+        let bytes = form.bytes().withSpan { Bytes(copying: $0) }
+        (genuine, sealed) = (bytes, keys.seal(bytes.span, named: State.row, revision))
+        self.use = use
+    }
+
+    func run(_ choices: inout Choices) {
+        let form = choices.byte()
+        switch form & 3 {
+        case 0: check(choices.rest())
+        case 1:
+            var bytes = genuine
+            for _ in 0..<3 where !choices.isEmpty { bytes.edit(&choices) }
+            check(bytes)
+        default:
+            var (bytes, revision) = (sealed, revision)
+            if form & 4 == 0 { bytes.edit(&choices) } else { revision.edit(&choices) }
+            let name = form & 8 == 0 ? "device" : "provider"
+            let isGenuine = bytes == sealed && revision == self.revision && name == State.row
+            require(
+                ((try? keys.open(bytes, named: name, revision)) != nil) == isGenuine,
+                "row: a state opens as it was sealed, and in no other place")
+        }
+    }
+
+    private func check(_ bytes: Bytes) {
+        guard let state = try? State(parsing: bytes.span) else {
+            return require(bytes != genuine, "row: a state as it was written is read")
+        }
+        let written = state.form.bytes().withSpan { Bytes(copying: $0) }
+        require(bytes != genuine || written == genuine, "row: a state is written with the same bytes")
+        require((try? State(parsing: written.span)) == state, "row: a state that was read is written and read again")
+        use(state)
+    }
+}
+
+extension StateScene<DeviceState> {
+    static var device: StateScene {
         let secrets =
             [KnownKeys.device, KnownKeys.otherDevice].map { $0.withScalar { Secret(copying: $0) } }
             + [KnownKeys.signing(1).withSeed { Secret(copying: $0) }]
-        let form = SecretForm(secrets: secrets, json: Bytes(Self.json.utf8)).bytes().withSpan { Bytes(copying: $0) }
-        sealed = keys.seal(form.span, named: "device", revision)
-        genuine = form
+        return StateScene(SecretForm(secrets: secrets, json: Bytes(json.utf8))) { state in
+            for account in state.accounts {
+                require(account.pins.count <= ProviderTrust.maximumPins, "row: an account has two pins at most")
+                for key in account.keys {
+                    let used = try? key.deviceKey()
+                    require(
+                        used == nil || used?.publicKey == key.publicKey, "row: a secret is used for its own public key")
+                }
+            }
+        }
     }
 
     /// An account that has something of everything.
@@ -49,38 +95,50 @@ struct StateScene {
             + #""address":"https://home.example.net/push"}],"#
             + #""relay":{"origin":"https://push.example.com","ends_all":true,"ended":[\#(grant)]}}"#
     }
+}
 
-    func run(_ choices: inout Choices) {
-        let form = choices.byte()
-        switch form & 3 {
-        case 0: check(choices.rest())
-        case 1:
-            var bytes = genuine
-            for _ in 0..<3 where !choices.isEmpty { bytes.edit(&choices) }
-            check(bytes)
-        default:
-            var (bytes, revision) = (sealed, revision)
-            if form & 4 == 0 { bytes.edit(&choices) } else { revision.edit(&choices) }
-            let name = form & 8 == 0 ? "device" : "provider"
-            let isGenuine = bytes == sealed && revision == self.revision && name == "device"
-            require(
-                ((try? keys.open(bytes, named: name, revision)) != nil) == isGenuine,
-                "row: a state opens as it was sealed, and in no other place")
+extension StateScene<ProviderState> {
+    /// A state that has something of everything.
+    static var provider: StateScene {
+        var state = ProviderState()
+        let (now, topic, trust) = (KnownKeys.now, KnownKeys.topic, TrustScene())
+        let (key, offline) = (trust.providers[0], trust.providers[1])
+        KnownKeys.known { () throws(KeyStoreError) in
+            try state.add(key.publicKey, secret: Secret(of: key), named: "a", topic: nil, at: now)
+            try state.add(offline.publicKey, secret: Secret(of: offline), named: "b", topic: topic, at: now)
+            _ = try state.rotate("b", Rotation(), to: trust.signing[0], at: now)
+            _ = try state.takeOffline(offline, named: "b", topic: nil, at: now)
+            _ = try state.request(for: "b", Rotation(), to: trust.signing[1], at: now)
         }
-    }
-
-    private func check(_ bytes: Bytes) {
-        guard let state = try? DeviceState(parsing: bytes.span) else {
-            return require(bytes != genuine, "row: a state as it was written is read")
-        }
-        let written = state.form.bytes().withSpan { Bytes(copying: $0) }
-        require(bytes != genuine || written == genuine, "row: a state is written with the same bytes")
-        require(
-            (try? DeviceState(parsing: written.span)) == state, "row: a state that was read is written and read again")
-        for account in state.accounts {
-            require(account.pins.count <= ProviderTrust.maximumPins, "row: an account has two pins at most")
-            let keys = account.keys.compactMap { key in (try? key.deviceKey()).map { ($0.publicKey, key.publicKey) } }
-            require(keys.allSatisfy { $0 == $1 }, "row: a secret is used for its own public key")
+        let secret = Bytes(repeating: 0x5a, count: 32)
+        state.keys[1].proven = trust.entries[0].certificate
+        state.keys[1].answers = [
+            ProviderState.Answers(createdAt: now, replacedAt: now, secret: Secret(copying: secret.span)),
+            ProviderState.Answers(createdAt: now, secret: Secret(copying: secret.span)),
+        ]
+        state.push = ProviderState.Push(
+            record: PushKeyRecord(publicKey: KnownKeys.signing(1).publicKey, createdAt: now),
+            secret: Secret(of: KnownKeys.signing(1)))
+        let claim = ProviderState.Pairing.Claim(
+            time: now, device: "phone1", key: KnownKeys.device.publicKey, updateKey: KnownKeys.signing(1).publicKey)
+        state.pairings = [
+            ProviderState.Pairing(
+                id: Bytes(repeating: 1, count: 8), url: "https://home.example.net/pair", topic: topic,
+                provider: key.publicKey, user: "alice", replaces: "phone1", createdAt: now, claim: claim,
+                secret: Secret(copying: secret.span.extracting(0..<16)))
+        ]
+        state.settings = ["topic": "com.example.app", "title": ""]
+        state.restoredAt = now
+        return StateScene(state.form) { state in
+            for key in state.keys {
+                let used = try? key.providerKey()
+                require(used == nil || used?.publicKey == key.publicKey, "row: a secret is used for its own public key")
+                let waiting = try? key.request?.signingKey()
+                require(
+                    waiting == nil || waiting?.publicKey == key.request?.publicKey,
+                    "row: a waiting key is used for its own request")
+                _ = try? key.credential()
+            }
         }
     }
 }

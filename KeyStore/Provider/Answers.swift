@@ -1,38 +1,5 @@
 public import Pushcrypt
 
-/// The answer of a device to a message that came first.
-struct AnswerRow: StoredRow {
-    static let table = StoreTable("answers", key: "id", "digest", "opened", "ends")
-    static let put = table.put
-
-    /// A hash of the provider key, the message's id and the device's.
-    let id: Bytes
-    /// The hash of the answer's bytes.
-    let digest: Bytes
-    let openedAt: Timestamp
-    /// When no answer to the message counts any more.
-    let endsAt: Timestamp
-
-    init(id: Bytes, digest: Bytes, openedAt: Timestamp, endsAt: Timestamp) {
-        (self.id, self.digest, self.openedAt, self.endsAt) = (id, digest, openedAt, endsAt)
-    }
-
-    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
-        id = try columns.blob()
-        digest = try columns.blob()
-        openedAt = try columns.time()
-        endsAt = try columns.time()
-    }
-
-    var values: [SQLiteValue] { [.blob(id), .blob(digest), .time(openedAt), .time(endsAt)] }
-
-    static func id(_ provider: ProviderPublicKey, _ message: MessageID, _ device: String) -> Bytes {
-        // Provider key and message id have fixed lengths.
-        let named = provider.bytes + message.bytes + Bytes(device.utf8)
-        return SHA256.digest(named.span)
-    }
-}
-
 /// An answer, and the device of this store that gave it.
 public struct DeviceAnswer: Hashable, Sendable {
     /// The answer.
@@ -81,15 +48,19 @@ extension SQLiteKeyStore {
     /// Keeps an answer if it is the first, unless it counts no more: since it was opened, the device may have been removed, or the
     /// secret destroyed.
     func remember(_ opened: AuthenticAnswer, at now: Timestamp) throws -> DeviceAnswer {
-        let id = AnswerRow.id(opened.provider, opened.answer.messageID, opened.device.id)
         let digest = SHA256.digest(opened.sealed.bytes.span)
-        let kept = try write { (store) throws(KeyStoreError) -> AnswerRow?? in
+        let kept = try write { (store) throws(KeyStoreError) -> FirstAnswer?? in
             guard try store.counts(opened, at: now) else { return nil }
-            if let row: AnswerRow = try store.row(key: .blob(id)) { return row }
+            if let first = try store.firstAnswer(opened.id) { return first }
             // Later than needed: a clock that is ahead for a moment must not make an answer count twice.
-            try store.purge(AnswerRow.self, "ends < ?", before: now.subtracting(AnswerSecretRow.grace))
-            let end = opened.answer.sentAt.adding(AnswerKey.life)
-            try store.put(AnswerRow(id: id, digest: digest, openedAt: now, endsAt: end))
+            let past = Int64(clamping: now.subtracting(ProviderState.answerGrace).milliseconds)
+            try store.connection.rows(
+                "DELETE FROM answers WHERE id IN (SELECT id FROM answers WHERE ends < ? LIMIT 100)", [.integer(past)])
+            try store.connection.rows(
+                "INSERT INTO answers (id, digest, opened, ends) VALUES (?, ?, ?, ?)",
+                [
+                    .blob(opened.id), .blob(digest), .time(now), .time(opened.answer.sentAt.adding(AnswerKey.life)),
+                ])
             return .some(nil)
         }
         guard let first = kept else {
@@ -107,6 +78,13 @@ extension SQLiteKeyStore {
     }
 }
 
+/// The answer of a device to a message that came first. It is not authenticated: a forged one only takes an answer away.
+private struct FirstAnswer {
+    /// The hash of the answer's bytes.
+    let digest: Bytes
+    let openedAt: Timestamp
+}
+
 /// An answer that was opened with what the store had then.
 struct AuthenticAnswer {
     let sealed: SealedAnswer
@@ -115,11 +93,24 @@ struct AuthenticAnswer {
     let provider: ProviderPublicKey
     /// The app, for a provider key that is not bound to one.
     let topic: Topic?
+
+    /// A hash of the provider key, the message's id and the device's; the first two have fixed lengths.
+    var id: Bytes {
+        let named = provider.bytes + answer.messageID.bytes + Bytes(device.id.utf8)
+        return SHA256.digest(named.span)
+    }
 }
 
 extension StoreTransaction {
+    fileprivate func firstAnswer(_ id: Bytes) throws(KeyStoreError) -> FirstAnswer? {
+        let row = try connection.rows("SELECT digest, opened FROM answers WHERE id = ?", [.blob(id)]).first
+        guard let row else { return nil }
+        guard case .blob(let digest) = row[0], case .integer(let time) = row[1] else { throw connection.damaged }
+        return FirstAnswer(digest: digest, openedAt: Timestamp(milliseconds: UInt64(bitPattern: time)))
+    }
+
     fileprivate func counts(_ opened: AuthenticAnswer, at now: Timestamp) throws(KeyStoreError) -> Bool {
-        guard let present = try device(id: opened.device.id)?.record else { return false }
+        guard let present = try held(opened.device.id)?.device else { return false }
         if present.publicKey != opened.answer.device {
             guard try hasHad(opened.answer.device, present.id) else { return false }
         }
@@ -138,12 +129,12 @@ private struct AnswerCandidates {
         _ now: Timestamp
     ) throws(KeyStoreError) {
         self.devices = devices
-        for provider in try store.rows(ProviderKeyRow.self, "ORDER BY id") {
-            guard let topic = provider.topic ?? topic else { continue }
-            let secrets = try store.answerSecrets(of: provider.id).filter { row in
-                row.replacedAt.map { now <= $0.adding(AnswerSecretRow.grace) } ?? true
-            }.map { (row) throws(KeyStoreError) in try row.secret(store.keys) }
-            apps.append((provider.publicKey, AnswerOpener(topic: topic, secrets: secrets, devices: devices.map(\.key))))
+        for key in try store.provider().keys {
+            guard let topic = key.topic ?? topic else { continue }
+            let secrets = try key.answers.filter { $0.opens(at: now) }.map { (answers) throws(KeyStoreError) in
+                try answers.answerSecret()
+            }
+            apps.append((key.publicKey, AnswerOpener(topic: topic, secrets: secrets, devices: devices.map(\.key))))
         }
     }
 

@@ -8,8 +8,18 @@ struct Secret: Sendable, Equatable {
         init(copying bytes: Span<UInt8>) { self.bytes = SecretBytes(copying: bytes) }
     }
 
+    /// Where a secret is in memory, which tells it from others without reading it.
+    struct Place: Hashable {
+        private let memory: ObjectIdentifier
+        private let range: Range<Int>
+
+        fileprivate init(_ secret: Secret) { (memory, range) = (ObjectIdentifier(secret.memory), secret.range) }
+    }
+
     private let memory: Memory
     private let range: Range<Int>
+
+    var place: Place { Place(self) }
 
     fileprivate init(_ memory: Memory, _ range: Range<Int>) {
         self.memory = memory
@@ -24,7 +34,7 @@ struct Secret: Sendable, Equatable {
     }
 
     static func == (a: Secret, b: Secret) -> Bool {
-        a.withSpan { a in b.withSpan { b in a.count == b.count && Sodium.areEqual(a, b) } }
+        a.place == b.place || a.withSpan { a in b.withSpan { b in a.count == b.count && Sodium.areEqual(a, b) } }
     }
 }
 
@@ -51,7 +61,7 @@ struct SecretForm {
         guard data.count >= Self.headLength, data[0] > 0 else { throw .damagedState }
         guard data[0] == Self.version else {
             throw KeyStoreError(
-                .newerVersion, "the device's keys were written by a newer version: update the app, or pushcrypt")
+                .newerVersion, "the keys were written by a newer version: update the app, or pushcrypt")
         }
         var ranges: [Range<Int>] = []
         var place = Self.headLength
@@ -89,6 +99,6 @@ struct SecretForm {
 
 extension KeyStoreError {
     static var damagedState: KeyStoreError {
-        KeyStoreError(.corruptStore, "what is stored of the device's keys is damaged, and is not used")
+        KeyStoreError(.corruptStore, "what is stored of the keys is damaged, and is not used")
     }
 }

@@ -1,0 +1,189 @@
+internal import Pushcrypt
+
+/// All that a provider keeps beside its devices: its keys with their certificates and answer secrets, the push key, open
+/// pairings, and settings. A value, which a store seals as a whole.
+///
+/// Rules that throw have changed nothing. A name of nil means the default one.
+struct ProviderState: SealedState {
+    static let row = "provider"
+    /// How long a replaced answer secret, or the replaced key of a device, opens answers: a day longer than a message can be
+    /// answered.
+    static let answerGrace = Interval.days(32)
+
+    /// A provider key, under the name of an app, with the key that signs messages.
+    struct Key: Equatable, Sendable {
+        let name: String
+        /// The app; nil until a certificate binds the key to one.
+        var topic: Topic?
+        let publicKey: ProviderPublicKey
+        let createdAt: Timestamp
+        /// The provider key's secret; nil if it is offline.
+        var secret: Secret?
+        /// Nil at epoch 0, where the provider key signs messages itself.
+        var signing: Signing?
+        /// Epochs that later ones have replaced, oldest first: they set the floor of the next, and show that a certificate was
+        /// issued here.
+        var past: [CertificatePlan.PastEpoch] = []
+        var request: Request?
+        /// The newest certificate that a device has reported and this store never issued. [T-9]
+        var proven: Certificate?
+        /// Oldest first.
+        var answers: [Answers] = []
+    }
+
+    /// A key that signs messages, and since when.
+    struct Signing: Equatable, Sendable {
+        let certificate: Certificate
+        let since: Timestamp
+        let secret: Secret
+    }
+
+    /// A signing key that waits for its certificate.
+    struct Request: Equatable, Sendable {
+        let topic: Topic
+        let publicKey: SigningPublicKey
+        let kind: CertificatePlan.Kind
+        let secret: Secret
+    }
+
+    /// An answer secret.
+    struct Answers: Equatable, Sendable {
+        let createdAt: Timestamp
+        /// When another one took its place; nil for the one in use.
+        var replacedAt: Timestamp?
+        let secret: Secret
+    }
+
+    /// The key with which a server signs its requests to relays, whatever the app.
+    struct Push: Equatable, Sendable {
+        let record: PushKeyRecord
+        let secret: Secret
+    }
+
+    /// In the order of the bytes of their names.
+    var keys: [Key] = []
+    var defaultName: String?
+    var push: Push?
+    var pairings: [Pairing] = []
+    /// Texts that programs keep here.
+    var settings: [String: String] = [:]
+
+    // MARK: Names
+
+    /// Returns the index of the key with this name, or of the default one.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`.
+    func index(_ name: String?) throws(KeyStoreError) -> Int {
+        if let name = name ?? defaultName {
+            if let index = keys.firstIndex(where: { StoreName.areEqual($0.name, name) }) { return index }
+            throw KeyStoreError(.unknownName, "no provider key is named '\(name)'")
+        }
+        guard !keys.isEmpty else { throw KeyStoreError(.unknownName, "the store has no provider key") }
+        throw KeyStoreError(
+            .ambiguousName,
+            "the store has several provider keys: name one of \(keys.map(\.name).joined(separator: ", "))")
+    }
+
+    func key(_ name: String?) throws(KeyStoreError) -> Key { keys[try index(name)] }
+
+    /// Returns a key by its public half; nil if it is none of the store's.
+    func key(of publicKey: ProviderPublicKey) -> Key? { keys.first { $0.publicKey == publicKey } }
+
+    func hasID(_ id: KeyID) -> Bool { keys.contains { $0.publicKey.id == id } }
+
+    /// Returns the key for a phone of an app: the one that it has pinned; otherwise the default or the only one of those that
+    /// are bound to the app, or to none.
+    func key(for topic: Topic?, pinned: ProviderPublicKey?) -> Key? {
+        let able = keys.filter { topic == nil || $0.topic == nil || $0.topic == topic }
+        if let key = able.first(where: { $0.publicKey == pinned }) { return key }
+        let bound = able.filter { $0.topic == topic }
+        let candidates = bound.isEmpty ? able : bound
+        return candidates.first { isDefault($0.name) } ?? (candidates.count == 1 ? candidates.first : nil)
+    }
+
+    func isDefault(_ name: String) -> Bool { defaultName.map { StoreName.areEqual($0, name) } ?? false }
+
+    func record(_ key: Key) -> ProviderKeyRecord {
+        ProviderKeyRecord(
+            name: key.name, topic: key.topic, publicKey: key.publicKey, createdAt: key.createdAt,
+            isDefault: isDefault(key.name), certificate: key.certificate,
+            signsSince: key.signing?.since ?? key.createdAt, isOffline: key.secret == nil,
+            provenCertificate: key.proven)
+    }
+
+    /// Whether any message can be answered.
+    var hasAnswerSecrets: Bool { keys.contains { !$0.answers.isEmpty } }
+
+    /// Uses every secret once; throws `corruptStore` if one is not that of its key.
+    func check() throws(KeyStoreError) {
+        for key in keys {
+            if key.secret != nil { _ = try key.providerKey() }
+            _ = try (key.credential(), key.request?.signingKey())
+            for answers in key.answers { _ = try answers.answerSecret() }
+        }
+        _ = try push?.pushKey()
+        for pairing in pairings { _ = try pairing.exchange() }
+    }
+}
+
+// MARK: Secrets
+
+extension ProviderState.Key {
+    var certificate: Certificate? { signing?.certificate }
+
+    /// Returns the provider key; throws `providerOffline` if its secret is elsewhere.
+    func providerKey() throws(KeyStoreError) -> ProviderKey {
+        guard let secret else {
+            throw KeyStoreError(
+                .providerOffline,
+                "the secret of provider key '\(name)' is not in this store: make a request here, certify it where the key is, and install the certificate here"
+            )
+        }
+        let key = try? secret.withSpan { (seed) throws(KeyError) in try ProviderKey(seed: seed) }
+        guard let key, key.publicKey == publicKey else { throw .damagedState(named: ProviderState.row) }
+        return key
+    }
+
+    /// Returns what signs messages; nil at epoch 0.
+    func credential() throws(KeyStoreError) -> SigningCredential? {
+        guard let signing else { return nil }
+        let key = try? signing.secret.withSpan { (seed) throws(KeyError) in try SigningKey(seed: seed) }
+        guard let key, let credential = try? SigningCredential(key, signing.certificate, by: publicKey) else {
+            throw .damagedState(named: ProviderState.row)
+        }
+        return credential
+    }
+
+    /// Returns what signs for an app.
+    func signer(for topic: Topic) throws(KeyStoreError) -> EnvelopeSigner {
+        guard let credential = try credential() else { return EnvelopeSigner(try providerKey()) }
+        return EnvelopeSigner(verified: credential.certificate, credential.key, by: credential.provider, for: topic)
+    }
+}
+
+extension ProviderState.Request {
+    func signingKey() throws(KeyStoreError) -> SigningKey {
+        let key = try? secret.withSpan { (seed) throws(KeyError) in try SigningKey(seed: seed) }
+        guard let key, key.publicKey == publicKey else { throw .damagedState(named: ProviderState.row) }
+        return key
+    }
+}
+
+extension ProviderState.Answers {
+    /// The secret in use opens answers always, a replaced one for 32 days.
+    func opens(at now: Timestamp) -> Bool { replacedAt.map { now <= $0.adding(ProviderState.answerGrace) } ?? true }
+
+    func answerSecret() throws(KeyStoreError) -> AnswerSecret {
+        let secret = try? secret.withSpan { (bytes) throws(KeyError) in try AnswerSecret(bytes: bytes) }
+        guard let secret else { throw .damagedState(named: ProviderState.row) }
+        return secret
+    }
+}
+
+extension ProviderState.Push {
+    func pushKey() throws(KeyStoreError) -> PushKey {
+        let key = try? secret.withSpan { (seed) throws(KeyError) in try PushKey(seed: seed) }
+        guard let key, key.publicKey == record.publicKey else { throw .damagedState(named: ProviderState.row) }
+        return key
+    }
+}
