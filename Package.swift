@@ -70,6 +70,7 @@ let strictC: [CSetting] = [
 #if os(Linux)
     let standIns = "Sources/AppleStandIns"
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let systemLog: [Target.Dependency] = ["os"]
     let intents: [Target.Dependency] = ["Intents"]
     let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
     let linuxProducts: [Product] = [
@@ -169,6 +170,7 @@ let strictC: [CSetting] = [
         ]
 #else
     let userNotifications: [Target.Dependency] = []
+    let systemLog: [Target.Dependency] = []
     let intents: [Target.Dependency] = []
     let userInterface: [Target.Dependency] = []
     let linuxProducts: [Product] = []
@@ -242,7 +244,7 @@ let package = Package(
             exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptService",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + systemLog,
             exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptIntents",

@@ -15,6 +15,12 @@ public struct AppGroup: Hashable, Sendable {
         self.topic = topic
     }
 
+    /// Returns the app group that the property list of this process names under `PushcryptAppGroup`, and the app that contains
+    /// it. Not run on Apple systems.
+    ///
+    /// - Throws: `KeyStoreError` with the code `missing-entitlement` if there is no such property.
+    public static func ofThisApp() throws -> AppGroup { try ContainingApp().appGroup() }
+
     /// Returns the app's directory in the group.
     ///
     /// On Apple systems this is the folder `pushcrypt/BUNDLE-ID` in the group's container. Elsewhere the environment variable

@@ -1,16 +1,16 @@
 internal import Pushcrypt
 internal import PushcryptKeyStore
+internal import PushcryptReceiver
 public import UserNotifications
+internal import os
 
-/// The principal class of a service extension. A subclass provides the app's configuration.
+/// The principal class of a service extension. An empty subclass is all of it:
 ///
-///     nonisolated final class NotificationService: EncryptedNotificationService {
-///         override var configuration: NotificationServiceHandler.Configuration {
-///             .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") {
-///                 KeychainDeviceStore(accessGroup: "ABCDE12345.com.example.keys", topic: try Topic("com.example.app"))
-///             }
-///         }
-///     }
+///     nonisolated final class NotificationService: EncryptedNotificationService {}
+///
+/// The topic is then the bundle id of the app that contains the extension, and both groups are those that its property list
+/// names under `PushcryptAppGroup` and `PushcryptKeychainGroup`, where Xcode replaces variables. So a variant of an app with
+/// its own bundle id and groups has the same sources.
 ///
 /// Write `nonisolated` if the target isolates to the main actor by default: the system calls an extension on other
 /// threads. An extension with a different base class creates a `NotificationServiceHandler` and forwards both calls to
@@ -22,10 +22,15 @@ open class EncryptedNotificationService: UNNotificationServiceExtension {
 
     private let state = Locked(State())
 
-    /// The app's configuration, read once, when the first push arrives. If it is not overridden, every push ends in the
-    /// fallback.
+    /// The app's configuration, read once, when the first push arrives. This one has the app's texts for the key
+    /// `(Encrypted)`, and writes a line without content into the system's log for each delivery, with the app's bundle id as
+    /// subsystem and the category `push`. An override begins with `super.configuration`.
     open var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic(""), appGroup: "", keys: { throw KeyStoreError.notConfigured })
+        var configuration = NotificationServiceHandler.Configuration()
+        configuration.texts = .localized
+        let log = Logger(subsystem: (try? configuration.topic().bundleID) ?? "pushcrypt", category: "push")
+        configuration.observe = { log.info("\($0, privacy: .public)") }
+        return configuration
     }
 
     /// Opens a push. The content handler is called exactly once, on any thread.
@@ -46,9 +51,4 @@ open class EncryptedNotificationService: UNNotificationServiceExtension {
             return handler
         }
     }
-}
-
-extension KeyStoreError {
-    fileprivate static let notConfigured = KeyStoreError(
-        .storeMissing, "the subclass of EncryptedNotificationService does not override `configuration`")
 }

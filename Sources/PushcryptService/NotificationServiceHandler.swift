@@ -173,19 +173,26 @@ extension NotificationServiceHandler {
             self.keys = keys
         }
 
-        /// Creates a configuration that uses the app's directory in an app group.
+        /// Creates a configuration that uses the app's directory in an app group. Without arguments, it has what Xcode
+        /// writes into the app: right in every variant of an app that has its own bundle id or groups.
         ///
         /// - Parameters:
-        ///   - topic: The bundle id of the app, evaluated when a push arrives.
-        ///   - appGroup: The identifier of the app group.
+        ///   - topic: The bundle id of the app, evaluated when a push arrives; by default that of the app that contains this
+        ///     extension.
+        ///   - appGroup: The identifier of the app group; by default what the extension's property list has under
+        ///     `PushcryptAppGroup`.
         ///   - keys: Returns the device's store; by default the ``SharedKeyStore``.
         public init(
-            topic: @autoclosure @escaping @Sendable () throws -> Topic, appGroup: String,
+            topic: @autoclosure @escaping @Sendable () throws -> Topic? = nil, appGroup: String? = nil,
             keys: (@Sendable () throws -> any DeviceStore)? = nil
         ) {
-            self.topic = topic
-            directory = { try AppGroup(identifier: appGroup, topic: try topic()).directory() }
-            self.keys = keys ?? { try SharedKeyStore.open(for: try topic()) }
+            let app = ContainingApp()
+            let ownTopic: @Sendable () throws -> Topic = { try topic() ?? app.topic() }
+            self.topic = ownTopic
+            directory = {
+                try AppGroup(identifier: try appGroup ?? app.appGroupIdentifier(), topic: try ownTopic()).directory()
+            }
+            self.keys = keys ?? { try SharedKeyStore.open(for: try ownTopic()) }
         }
 
         /// Shows pushes without `ENCRYPTED_DATA` as they are until a moment, while a provider is moving to sealed pushes; sets

@@ -29,23 +29,22 @@ public enum SharedKeyStore {
             }
             return try store(at: "\(folder)/\(topic.bundleID)")
         #else
-            let group = try accessGroup(bundle.object(forInfoDictionaryKey: propertyListKey))
+            let group = try group(bundle.object(forInfoDictionaryKey: propertyListKey), key: propertyListKey)
             return KeychainDeviceStore(accessGroup: group, topic: topic)
         #endif
     }
 
-    /// Returns the access group in a property list's value.
-    static func accessGroup(_ value: Any?) throws(KeyStoreError) -> String {
+    /// Returns the group in a property list's value.
+    static func group(_ value: Any?, key: String) throws(KeyStoreError) -> String {
         guard let group = value as? String, !group.isEmpty else {
             throw KeyStoreError(
                 .missingEntitlement,
-                "the property list of this target has no \(propertyListKey): add it, with the group of its Keychain Sharing capability"
-            )
+                "the property list of this target has no \(key): add it, with the group of its entitlements")
         }
         guard !group.contains("$(") else {
             throw KeyStoreError(
                 .missingEntitlement,
-                "\(propertyListKey) still contains a variable: set the file as the target's INFOPLIST_FILE, so that Xcode replaces it"
+                "\(key) still contains a variable: set the file as the target's INFOPLIST_FILE, so that Xcode replaces it"
             )
         }
         return group

@@ -69,10 +69,7 @@ import Testing
 
     @Test("The manifests that a scaffold writes cover the products that its targets link, and the scaffold's own files")
     func scaffold() throws {
-        let scaffold = IOSScaffold(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: PackageLocation(folder: ".."))
-        let files = scaffold.files
+        let files = try StringTableTests.scaffold()
         let linked = try Self.products.values.map { try Self.source(of: $0) }.joined()
         for target in ["App", "NotificationService", "NotificationContent"] {
             let own = files.filter { $0.path.hasPrefix(target + "/") && $0.path.hasSuffix(".swift") }.map(\.text)

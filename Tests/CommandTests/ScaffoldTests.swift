@@ -39,12 +39,16 @@ import Testing
     func marks() throws {
         let provider = ProviderKey().publicKey
         for isFull in [false, true] {
-            let scaffold = IOSScaffold(
+            var scaffold = IOSScaffold(
                 topic: try Topic("org.other.thing"), appGroup: "group.org.other",
-                keychainGroup: isFull ? "group.org.other" : "org.keys", hasContentExtension: isFull,
-                categories: isFull ? ["OTHER"] : [], provider: isFull ? provider : nil, hasCommunication: isFull,
-                isTimeSensitive: isFull, passesClearUntil: isFull ? Timestamp(milliseconds: 1) : nil,
-                package: PackageLocation(folder: "/elsewhere"))
+                keychainGroup: isFull ? "group.org.other" : "org.keys", package: PackageLocation(folder: "/elsewhere"))
+            if isFull {
+                scaffold.hasContentExtension = true
+                scaffold.categories = ["OTHER"]
+                scaffold.provider = provider
+                (scaffold.hasCommunication, scaffold.isTimeSensitive) = (true, true)
+                scaffold.passesClearUntil = Timestamp(milliseconds: 1)
+            }
             for file in scaffold.files + scaffold.filesForProject where !file.path.hasSuffix(".png") {
                 for mark in ["// IF", "// END", "com.example", "MESSAGE", "../pushcrypt", "\"1.0.0\"", "2027-06-30"] {
                     #expect(!file.text.contains(mark), "\(file.path)")
@@ -55,10 +59,7 @@ import Testing
 
     @Test("A bar in a category does not end a cell of the guide's table")
     func table() throws {
-        let files = IOSScaffold(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["A|B", "C"], provider: nil, package: PackageLocation(folder: "..")
-        ).files
+        let files = try StringTableTests.scaffold(["A|B", "C"])
         let guide = try #require(files.first { $0.path == "README.md" })
         #expect(guide.text.contains(#"of the categories A\|B, C |"#))
     }
@@ -69,7 +70,7 @@ import Testing
     @Test("A new folder appears whole or not at all")
     func wholeOrNothing() throws {
         let directory = try TemporaryDirectory()
-        let folder = try ScaffoldFolder(directory.file("out"), force: false)
+        let folder = try ScaffoldFolder(new: directory.file("out"))
         #expect(throws: CommandFailure.self) { try folder.write(Self.impossible) }
         #expect(try directory.names == [])
         try folder.write([ScaffoldFile(path: "a/b", text: "2"), ScaffoldFile(path: "c", text: "3")])
@@ -81,7 +82,7 @@ import Testing
     @Test("A folder that somebody has made meanwhile is left alone")
     func race() throws {
         let directory = try TemporaryDirectory()
-        let folder = try ScaffoldFolder(directory.file("out"), force: false)
+        let folder = try ScaffoldFolder(new: directory.file("out"))
         try directory.write("mine", to: "out")
         #expect(throws: CommandFailure.self) { try folder.write([ScaffoldFile(path: "a", text: "1")]) }
         #expect(try directory.names == ["out"])
@@ -91,35 +92,31 @@ import Testing
     @Test("In a folder that is there, a failure leaves everything as it was")
     func unchanged() throws {
         let directory = try TemporaryDirectory()
-        try directory.write("mine", to: "a")
-        let folder = try ScaffoldFolder(directory.path + "//", force: true)
+        try directory.write("mine", to: "mine")
+        let folder = try ScaffoldFolder(existing: directory.path + "//")
         #expect(folder.path == directory.path)
-        #expect(throws: CommandFailure.self) { try folder.write(Self.impossible) }
-        // A place that is a folder, one below a file, and one where a link must not be followed or replaced.
-        try FileManager.default.createDirectory(atPath: directory.file("b/c"), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: directory.file("d"), withDestinationPath: "b")
-        for (path, isLink) in [("b/c", false), ("a/e", false), ("d", false), ("d/e", false), ("b", true)] {
-            let files = [
-                ScaffoldFile(path: "a", text: "1"), ScaffoldFile(path: "new/a", text: "2"),
-                ScaffoldFile(path: path, text: "3", isLink: isLink),
-            ]
+        try FileManager.default.createSymbolicLink(atPath: directory.file("link"), withDestinationPath: "nowhere")
+        // One that is there, one below a file, a link that leads nowhere, and one that cannot have its place.
+        for path in ["mine", "mine/a", "link", "new/a"] {
+            let files = [ScaffoldFile(path: "new", text: "2"), ScaffoldFile(path: path, text: "3")]
             #expect(throws: CommandFailure.self, "\(path)") { try folder.write(files) }
-            #expect(try directory.names == ["a", "b", "d"], "\(path)")
-            #expect(try directory.read("a") == "mine", "\(path)")
+            #expect(try directory.names == ["link", "mine"], "\(path)")
+            #expect(try directory.read("mine") == "mine", "\(path)")
         }
-        try folder.write([ScaffoldFile(path: "a", text: "1"), ScaffoldFile(path: "d", text: "a", isLink: true)])
-        #expect(try directory.names == ["a", "b", "d"])
-        #expect(try directory.read("a") == "1" && directory.read("d") == "1")
+        try folder.write([ScaffoldFile(path: "a/b", text: "1"), ScaffoldFile(path: "a/c", text: "b", isLink: true)])
+        #expect(try directory.read("a/c") == "1")
     }
 }
 
 /// The texts of this project that users read.
 @Suite struct StringTableTests {
-    private static func scaffold() throws -> [ScaffoldFile] {
-        IOSScaffold(
+    static func scaffold(_ categories: [String] = ["MESSAGE"]) throws -> [ScaffoldFile] {
+        var scaffold = IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: PackageLocation(folder: "..")
-        ).files
+            package: PackageLocation(folder: ".."))
+        scaffold.hasContentExtension = true
+        scaffold.categories = categories
+        return scaffold.files
     }
 
     private struct Catalogue: Decodable {
@@ -178,7 +175,6 @@ import Testing
         let starts = [".localized(key: \"", "NSLocalizedString(\""]
         let keys = starts.flatMap { sources.components(separatedBy: $0).dropFirst() }
             .compactMap { $0.components(separatedBy: "\"").first }
-        #expect(sources.contains("texts = .localized"))
         #expect(Set(keys) == Set(english.keys))
     }
 }

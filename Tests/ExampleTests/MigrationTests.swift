@@ -18,6 +18,7 @@ import UserNotifications
     /// The extensions find keys and files through a phone's environment variables.
     init() throws {
         topic = try Topic("com.example.app")
+        setenv("PUSHCRYPT_BUNDLE_ID", "com.example.app", 1)
         setenv("PUSHCRYPT_KEYCHAIN", folder.appendingPathComponent("keychain").path, 1)
         setenv("PUSHCRYPT_APP_GROUPS", folder.appendingPathComponent("groups").path, 1)
         try SharedKeyStore.open(for: topic).change { (state) throws(KeyStoreError) in

@@ -34,6 +34,7 @@ struct Phone {
         SimulatedDevice(clock: .simulated(clock)) {
             TestedService { configuration in
                 configuration.clock = clock
+                configuration.topic = { topic }
                 configuration.directory = { folder }
                 configuration.keys = {
                     if seconds > 0 { clock.sleep(for: seconds) }

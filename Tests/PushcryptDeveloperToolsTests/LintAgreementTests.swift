@@ -48,8 +48,4 @@ import Testing
         let fitted = try FormatFixture().seal(alertPayload(count: 10_000), options: options)
         #expect(fitted.shortened == [.body: 7407] && PayloadLint(fitted.json).findings.isEmpty)
     }
-
-    @Test func theTypesThatAreSealedAreTheSealers() {
-        #expect(APNsPushType.allCases.filter { $0.sealable == nil }.map(\.rawValue) == PushType.readByTheSystem)
-    }
 }

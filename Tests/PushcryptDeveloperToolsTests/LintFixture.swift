@@ -2,8 +2,8 @@ import Pushcrypt
 import PushcryptDeveloperTools
 
 extension PayloadLint {
-    init(_ push: String, _ headers: Headers = Headers(), isSentExactly: Bool = false, isToBeSealed: Bool = false) {
-        self.init(Bytes(push.utf8), headers: headers, isSentExactly: isSentExactly, isToBeSealed: isToBeSealed)
+    init(_ push: String, _ headers: Headers = .init(), isToBeSealed: Bool = false) {
+        self.init(Bytes(push.utf8), headers: headers, isToBeSealed: isToBeSealed)
     }
 
     /// `severity code place`, as tests write a finding.
@@ -11,6 +11,17 @@ extension PayloadLint {
 
     func lines(_ severity: Finding.Severity) -> [String] {
         findings.filter { $0.severity == severity }.map { "\($0.code ?? "") \($0.place)" }
+    }
+}
+
+extension PayloadLint.Headers {
+    init(
+        topic: String? = nil, pushType: String? = nil, priority: String? = nil, expiration: String? = nil,
+        collapseID: String? = nil, id: String? = nil
+    ) {
+        self.init()
+        (self.topic, self.pushType, self.priority) = (topic, pushType, priority)
+        (self.expiration, self.collapseID, self.id) = (expiration, collapseID, id)
     }
 }
 

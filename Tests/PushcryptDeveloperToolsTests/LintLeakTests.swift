@@ -20,17 +20,8 @@ import Testing
         "clear-text aps.alert.loc-key", "clear-text aps.alert.loc-args", "clear-field aps.alert.launch-image",
         "clear-field aps.sound.name", "clear-field aps.badge", "clear-field aps.thread-id", "clear-field aps.category",
         "clear-field aps.target-content-id", "clear-field aps.filter-criteria", "clear-key chat", "clear-key \"a b\"",
-        "clear-key \"\"", "readable-collapse-id apns-collapse-id",
+        "clear-key \"\"",
     ]
-
-    @Test func whatIsTimeSensitiveNeedsAnEntitlementToo() {
-        let lint = PayloadLint(#"{"aps":{"alert":"x","interruption-level":"time-sensitive"}}"#)
-        #expect(lint.lines(.note).contains("needs-entitlement aps.interruption-level"))
-        #expect(
-            !PayloadLint(#"{"aps":{"alert":"x","interruption-level":"active"}}"#).lines(.note).contains {
-                $0.hasPrefix("needs-entitlement")
-            })
-    }
 
     @Test func everyLeakOfAPushWithOneOfEachIsNamed() {
         let lint = PayloadLint(Self.oneOfEach, .init(collapseID: "chat-41"))
@@ -38,7 +29,6 @@ import Testing
         #expect(lint.lines(.error).isEmpty)
         #expect(
             lint.lines(.note) == [
-                "needs-entitlement aps.sound.critical", "needs-entitlement aps.interruption-level",
                 "extension-not-started aps.mutable-content", "clear-field aps.sound.critical",
                 "clear-field aps.interruption-level", "clear-field aps.relevance-score",
             ])
@@ -53,7 +43,7 @@ import Testing
         #expect(
             lint.lines(.warning)
                 == Self.leaks.filter { leak in
-                    leak != "not-sealed " && !leak.hasPrefix("readable")
+                    leak != "not-sealed "
                         && !placeholder.contains { leak.hasSuffix(" " + $0) }
                 })
         #expect(lint.lines(.note).filter { $0.hasPrefix("own") } == placeholder.map { "own-placeholder " + $0 })

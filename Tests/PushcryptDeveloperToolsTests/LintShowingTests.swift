@@ -104,7 +104,7 @@ import Testing
         #expect(guess.pushType == type && guess.isPushTypeAssumed)
         let given = PayloadLint(push, .init(pushType: "location"))
         #expect(given.pushType == "location" && !given.isPushTypeAssumed)
-        #expect(PayloadLint(push, .init(topic: "com.example.app.voip-ptt")).pushType == "pushtotalk")
+        #expect(PayloadLint(push, .init(topic: "com.example.app.voip")).pushType == "voip")
     }
 
     // MARK: Envelopes

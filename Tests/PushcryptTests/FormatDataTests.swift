@@ -123,8 +123,7 @@ import Testing
         case .time?: "time"
         case .interruptionLevel?: "level"
         case .activityEvent?: "event"
-        // Of Live Activities alone, which nobody seals.
-        case .textOrKey?, .number?, nil: nil
+        case nil: nil
         }
     }
 

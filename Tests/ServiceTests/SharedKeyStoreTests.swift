@@ -16,19 +16,19 @@ final class SharedKeyStoreTests {
     // MARK: Access group
 
     @Test func aPropertyListNamesTheAccessGroup() throws {
-        #expect(try SharedKeyStore.accessGroup("AB12CD34EF.com.example.keys") == "AB12CD34EF.com.example.keys")
+        #expect(try SharedKeyStore.group("AB12CD34EF.com.example.keys", key: "K") == "AB12CD34EF.com.example.keys")
     }
 
     @Test(arguments: ["", "$(AppIdentifierPrefix)com.example.keys"])
     func aGroupThatXcodeHasNotFilledInIsRefused(_ value: String) {
-        let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.accessGroup(value) }
+        let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.group(value, key: "Key") }
         #expect(error?.code == .missingEntitlement)
-        #expect(error?.description.contains("PushcryptKeychainGroup") == true)
+        #expect(error?.description.contains("Key") == true)
     }
 
     @Test func aPropertyListWithoutAGroupIsRefused() {
         for value: Any? in [nil, 7, ["a"]] {
-            let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.accessGroup(value) }
+            let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.group(value, key: "K") }
             #expect(error?.code == .missingEntitlement)
         }
     }

@@ -18,9 +18,6 @@ public enum CXCallEndedReason: Int, Sendable {
 
 /// The app's settings for calls.
 open class CXProviderConfiguration: NSObject {
-    /// Whether calls may have video.
-    open var supportsVideo = false
-
     /// Creates settings.
     @available(iOS 14, macCatalyst 14, watchOS 9, *)
     public override init() {}

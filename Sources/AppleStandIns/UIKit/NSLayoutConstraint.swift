@@ -42,29 +42,14 @@ open class NSLayoutAnchor<AnchorType: AnyObject>: NSObject {
 open class NSLayoutXAxisAnchor: NSLayoutAnchor<NSLayoutXAxisAnchor> {}
 /// A top or bottom edge, or the centre between them.
 open class NSLayoutYAxisAnchor: NSLayoutAnchor<NSLayoutYAxisAnchor> {}
-/// A width or height.
-open class NSLayoutDimension: NSLayoutAnchor<NSLayoutDimension> {
-    /// Creates a constraint: equal to a constant.
-    open func constraint(equalToConstant constant: CGFloat) -> NSLayoutConstraint {
-        NSLayoutConstraint(constant: constant)
-    }
-}
 
 extension UIView {
     /// The leading edge.
     public var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
     /// The trailing edge.
     public var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
-    /// The horizontal centre.
-    public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
     /// The top edge.
     public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
     /// The bottom edge.
     public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
-    /// The vertical centre.
-    public var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
-    /// The width.
-    public var widthAnchor: NSLayoutDimension { NSLayoutDimension() }
-    /// The height.
-    public var heightAnchor: NSLayoutDimension { NSLayoutDimension() }
 }

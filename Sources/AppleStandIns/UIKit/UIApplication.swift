@@ -19,19 +19,6 @@ open class UIApplication: UIResponder {
         public var rawValue: String
         /// Creates a key.
         public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The payload of the push that the user tapped.
-        public static let remoteNotification = Self(rawValue: "UIApplicationLaunchOptionsRemoteNotificationKey")
-    }
-
-    /// The state of the app.
-    public enum State: Int, Sendable {
-        /// In the foreground and in use.
-        case active
-        /// In the foreground and not in use.
-        case inactive
-        /// In the background.
-        case background
     }
 
     /// The app of this process.
@@ -39,24 +26,14 @@ open class UIApplication: UIResponder {
 
     /// The app delegate; a weak reference.
     open weak var delegate: (any UIApplicationDelegate)?
-    /// The state of the app. Set by the simulated system.
-    open package(set) var applicationState = State.active
-    /// Whether protected data is available. Set by the simulated system.
-    open package(set) var isProtectedDataAvailable = true
-    /// Whether the app has a device token.
-    open private(set) var isRegisteredForRemoteNotifications = false
     /// Called when the app requests a device token. Does nothing unless the simulated system sets it.
     package var onRegister: (@MainActor (UIApplication) -> Void)?
 
     /// Requests a device token. The delegate receives the answer.
     open func registerForRemoteNotifications() { onRegister?(self) }
 
-    /// Discards the device token.
-    open func unregisterForRemoteNotifications() { isRegisteredForRemoteNotifications = false }
-
     /// Answers the app's request with a token.
     package func finishRegistration(deviceToken: Data) {
-        isRegisteredForRemoteNotifications = true
         delegate?.application(self, didRegisterForRemoteNotificationsWithDeviceToken: deviceToken)
     }
 

@@ -3,30 +3,10 @@ public import Foundation
 /// A rectangle on the screen. Nothing is drawn or laid out here.
 @MainActor
 open class UIView: UIResponder {
-    /// The scaling of an image in the view.
-    public enum ContentMode: Int, Sendable {
-        /// Stretched.
-        case scaleToFill
-        /// The whole image, with space around it.
-        case scaleAspectFit
-        /// Cropped, without space around it.
-        case scaleAspectFill
-    }
-
     /// The frame in the superview.
     open var frame: CGRect
-    /// The background colour.
-    open var backgroundColor: UIColor?
-    /// The colour of its controls.
-    open var tintColor: UIColor! = .blue
     /// Whether the view is hidden.
     open var isHidden = false
-    /// The opacity, from 0 to 1.
-    open var alpha: CGFloat = 1
-    /// The scaling of an image in the view.
-    open var contentMode = ContentMode.scaleToFill
-    /// Whether subviews are clipped to the bounds.
-    open var clipsToBounds = false
     /// A number to find the view by.
     open var tag = 0
     /// Whether autoresizing becomes constraints.
@@ -72,20 +52,4 @@ open class UIView: UIResponder {
 
     /// Returns the given size, because nothing is laid out.
     open func systemLayoutSizeFitting(_ targetSize: CGSize) -> CGSize { targetSize }
-
-    /// Does nothing.
-    open func setNeedsLayout() {}
-
-    /// Does nothing.
-    open func layoutIfNeeded() {}
-}
-
-/// The root of a view hierarchy.
-@MainActor
-open class UIWindow: UIView {
-    /// The controller whose view fills the window.
-    open var rootViewController: UIViewController?
-
-    /// Shows the window.
-    open func makeKeyAndVisible() { isHidden = false }
 }

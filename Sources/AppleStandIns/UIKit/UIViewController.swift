@@ -34,12 +34,6 @@ open class UIViewController: UIResponder {
         set { loadedView = newValue }
     }
 
-    /// The view, if it is loaded.
-    open var viewIfLoaded: UIView? { loadedView }
-
-    /// Whether the view is loaded.
-    open var isViewLoaded: Bool { loadedView != nil }
-
     /// Creates an empty view.
     open func loadView() { view = UIView(frame: CGRect(x: 0, y: 0, width: 320, height: 480)) }
 

@@ -49,30 +49,3 @@ public struct UNError: CustomNSError, LocalizedError, Hashable, Sendable {
     /// The name of the code.
     public var errorDescription: String? { "notification error \(code.rawValue): \(code)" }
 }
-
-extension UNError {
-    /// The user has not allowed notifications.
-    public static var notificationsNotAllowed: Code { .notificationsNotAllowed }
-    /// The URL of an attachment is not a readable file.
-    public static var attachmentInvalidURL: Code { .attachmentInvalidURL }
-    /// The type of an attachment is not supported.
-    public static var attachmentUnrecognizedType: Code { .attachmentUnrecognizedType }
-    /// An attachment is too large.
-    public static var attachmentInvalidFileSize: Code { .attachmentInvalidFileSize }
-    /// An attachment is not in the system's store.
-    public static var attachmentNotInDataStore: Code { .attachmentNotInDataStore }
-    /// An attachment could not be moved into the system's store.
-    public static var attachmentMoveIntoDataStoreFailed: Code { .attachmentMoveIntoDataStoreFailed }
-    /// An attachment is damaged.
-    public static var attachmentCorrupt: Code { .attachmentCorrupt }
-    /// A trigger has no date.
-    public static var notificationInvalidNoDate: Code { .notificationInvalidNoDate }
-    /// A request has no content.
-    public static var notificationInvalidNoContent: Code { .notificationInvalidNoContent }
-    /// Another framework's object may not change a content.
-    public static var contentProvidingObjectNotAllowed: Code { .contentProvidingObjectNotAllowed }
-    /// Another framework's object is not valid.
-    public static var contentProvidingInvalid: Code { .contentProvidingInvalid }
-    /// A badge count is not valid.
-    public static var badgeInputInvalid: Code { .badgeInputInvalid }
-}

@@ -2,13 +2,6 @@ public import Foundation
 
 /// The option for the file's uniform type identifier.
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
-/// The option that hides the thumbnail.
-public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "UNNotificationAttachmentOptionsThumbnailHiddenKey"
-/// The option that crops the thumbnail.
-public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
-    "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
-/// The option that uses a later frame as the thumbnail.
-public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
 /// A media file shown with a notification.
 ///

@@ -35,16 +35,6 @@ public enum UNNotificationSetting: Int, Sendable {
     case enabled
 }
 
-/// The style of alerts.
-public enum UNAlertStyle: Int, Sendable {
-    /// No alerts.
-    case none
-    /// A banner that goes away.
-    case banner
-    /// An alert that stays.
-    case alert
-}
-
 /// The permissions that an app requests.
 public struct UNAuthorizationOptions: OptionSet, Sendable {
     /// The bits of the set.
@@ -58,12 +48,8 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     public static let sound = Self(rawValue: 1 << 1)
     /// Alerts.
     public static let alert = Self(rawValue: 1 << 2)
-    /// Notifications in CarPlay.
-    public static let carPlay = Self(rawValue: 1 << 3)
     /// Critical alerts, which sound on a silenced device.
     public static let criticalAlert = Self(rawValue: 1 << 4)
-    /// A button for the app's own settings.
-    public static let providesAppNotificationSettings = Self(rawValue: 1 << 5)
     /// Quiet notifications without asking the user.
     public static let provisional = Self(rawValue: 1 << 6)
 }
@@ -78,12 +64,7 @@ open class UNNotificationSettings: NSObject, NSCopying {
         package var sound = UNNotificationSetting.notSupported
         package var criticalAlert = UNNotificationSetting.notSupported
         package var timeSensitive = UNNotificationSetting.notSupported
-        package var lockScreen = UNNotificationSetting.enabled
-        package var notificationCenter = UNNotificationSetting.enabled
-        package var carPlay = UNNotificationSetting.notSupported
-        package var alertStyle = UNAlertStyle.banner
         package var showPreviews = UNShowPreviewsSetting.always
-        package var providesAppNotificationSettings = false
     }
 
     private let values: Values
@@ -105,19 +86,8 @@ open class UNNotificationSettings: NSObject, NSCopying {
     open var criticalAlertSetting: UNNotificationSetting { values.criticalAlert }
     /// Whether time-sensitive notifications are on.
     open var timeSensitiveSetting: UNNotificationSetting { values.timeSensitive }
-    /// Whether the lock screen shows notifications.
-    open var lockScreenSetting: UNNotificationSetting { values.lockScreen }
-    /// Whether the list shows notifications.
-    open var notificationCenterSetting: UNNotificationSetting { values.notificationCenter }
-    /// Whether CarPlay shows notifications.
-    @available(macOS, unavailable)
-    open var carPlaySetting: UNNotificationSetting { values.carPlay }
-    /// The style of alerts.
-    open var alertStyle: UNAlertStyle { values.alertStyle }
     /// When previews are shown.
     open var showPreviewsSetting: UNShowPreviewsSetting { values.showPreviews }
-    /// Whether the system shows a button for the app's own settings.
-    open var providesAppNotificationSettings: Bool { values.providesAppNotificationSettings }
 
     /// Returns itself: settings are immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }

@@ -28,9 +28,6 @@ open class UNUserNotificationCenter: NSObject {
         set { lock.withLock { lockedDelegate = newValue } }
     }
 
-    /// Whether content extensions are supported; always true.
-    open var supportsContentExtensions: Bool { true }
-
     func withState<R>(_ body: (inout State) throws -> R) rethrows -> R {
         try lock.withLock { try body(&state) }
     }
@@ -100,21 +97,6 @@ extension UNUserNotificationCenter {
     /// if `userInfo` is no property list.
     public func add(_ request: UNNotificationRequest) async throws { try withState { try $0.add(request) } }
 
-    /// Returns the pending requests: none, because no trigger waits here.
-    public func getPendingNotificationRequests(completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void)
-    {
-        later { completionHandler([]) }
-    }
-
-    /// Returns the pending requests: none, because no trigger waits here.
-    public func pendingNotificationRequests() async -> [UNNotificationRequest] { [] }
-
-    /// Does nothing: no request is pending here.
-    public func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {}
-
-    /// Does nothing: no request is pending here.
-    public func removeAllPendingNotificationRequests() {}
-
     /// Returns the notifications in the list, oldest first.
     public func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
         let delivered = deliveredNow
@@ -162,9 +144,7 @@ extension UNUserNotificationCenter.State {
         if options.contains(.alert) { settings.alert = setting }
         if options.contains(.badge) { settings.badge = setting }
         if options.contains(.sound) { settings.sound = setting }
-        if options.contains(.carPlay) { settings.carPlay = setting }
         if options.contains(.criticalAlert) { settings.criticalAlert = setting }
-        settings.providesAppNotificationSettings = options.contains(.providesAppNotificationSettings)
         return isGranted
     }
 

@@ -36,34 +36,20 @@ public struct Outcome: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A violation of the system's rules by a service extension.
-public struct Fault: Hashable, Sendable, CustomStringConvertible {
-    private enum Known: String, CaseIterable {
-        case neverDelivered = "never-delivered"
-        case deliveredTwice = "delivered-twice"
-        case deliveredLate = "delivered-late"
-        case changedAfterDelivery = "changed-after-delivery"
-        case emptyWithoutEntitlement = "empty-without-entitlement"
-        case userInfoNotPropertyList = "user-info-not-property-list"
-    }
-
-    private let known: Known
-
+public enum Fault: String, CaseIterable, Sendable, CustomStringConvertible {
     /// The content handler was not called in time: the user saw the push as received.
-    package static let neverDelivered = Fault(known: .neverDelivered)
+    case neverDelivered = "never-delivered"
     /// The content handler was called more than once.
-    package static let deliveredTwice = Fault(known: .deliveredTwice)
+    case deliveredTwice = "delivered-twice"
     /// The content handler was called after the time was over.
-    package static let deliveredLate = Fault(known: .deliveredLate)
+    case deliveredLate = "delivered-late"
     /// The content was changed after delivery. Whether the user sees the change is a matter of chance.
-    package static let changedAfterDelivery = Fault(known: .changedAfterDelivery)
+    case changedAfterDelivery = "changed-after-delivery"
     /// The content is empty, and the app lacks the entitlement for that: the user saw the push as received.
-    package static let emptyWithoutEntitlement = Fault(known: .emptyWithoutEntitlement)
+    case emptyWithoutEntitlement = "empty-without-entitlement"
     /// `userInfo` has a value that no property list has, such as a JSON null: the user saw the push as received.
-    package static let userInfoNotPropertyList = Fault(known: .userInfoNotPropertyList)
-
-    /// Every fault.
-    package static var allCases: [Fault] { Known.allCases.map(Fault.init(known:)) }
+    case userInfoNotPropertyList = "user-info-not-property-list"
 
     /// The fault for programs, for example `delivered-twice`.
-    public var description: String { known.rawValue }
+    public var description: String { rawValue }
 }

@@ -15,39 +15,24 @@ public enum UserAction: Hashable, Sendable {
 }
 
 /// The reason that the app did not get a response.
-public struct UndeliveredReason: Hashable, Sendable, CustomStringConvertible {
-    private enum Known: String, CaseIterable {
-        case notListed = "not-listed"
-        case notOffered = "not-offered"
-        case noTextInput = "no-text-input"
-        case dismissNotReported = "dismiss-not-reported"
-        case locked = "locked"
-        case noDelegate = "no-delegate"
-        case keptByContentExtension = "kept-by-content-extension"
-    }
-
-    private let known: Known
-
+public enum UndeliveredReason: String, CaseIterable, Sendable, CustomStringConvertible {
     /// The list has no such notification.
-    package static let notListed = UndeliveredReason(known: .notListed)
+    case notListed = "not-listed"
     /// The notification's category is not declared, or has no such action.
-    package static let notOffered = UndeliveredReason(known: .notOffered)
+    case notOffered = "not-offered"
     /// The action has no text input, or requires text.
-    package static let noTextInput = UndeliveredReason(known: .noTextInput)
+    case noTextInput = "no-text-input"
     /// The category lacks `.customDismissAction`, so that dismissals are not reported.
-    package static let dismissNotReported = UndeliveredReason(known: .dismissNotReported)
+    case dismissNotReported = "dismiss-not-reported"
     /// The device requires the passcode first: unlock it.
-    public static let locked = UndeliveredReason(known: .locked)
+    case locked
     /// The app's notification center has no delegate.
-    package static let noDelegate = UndeliveredReason(known: .noDelegate)
+    case noDelegate = "no-delegate"
     /// The content extension did not forward the response.
-    package static let keptByContentExtension = UndeliveredReason(known: .keptByContentExtension)
-
-    /// Every reason.
-    package static var allCases: [UndeliveredReason] { Known.allCases.map(UndeliveredReason.init(known:)) }
+    case keptByContentExtension = "kept-by-content-extension"
 
     /// The reason for programs, for example `dismiss-not-reported`.
-    public var description: String { known.rawValue }
+    public var description: String { rawValue }
 }
 
 /// The outcome of a user's action.

@@ -51,55 +51,35 @@ extension APNsPush {
 }
 
 /// The first reason that applies why the service extension did not run for a push.
-public struct SkipReason: Hashable, Sendable, CustomStringConvertible {
-    private enum Known: String, CaseIterable {
-        case payloadTooLarge = "payload-too-large"
-        case notJSON = "not-json"
-        case badCollapseID = "bad-collapse-id"
-        case notAlertPush = "not-alert-push"
-        case silent = "silent"
-        case soundOnly = "sound-only"
-        case badgeOnly = "badge-only"
-        case noAlertText = "no-alert-text"
-        case notMutable = "not-mutable"
-        case notPermitted = "not-permitted"
-        case alertsOff = "alerts-off"
-        case noExtension = "no-extension"
-    }
-
-    private let known: Known
-
+public enum SkipReason: String, CaseIterable, Sendable, CustomStringConvertible {
     /// Apple refuses the push: its JSON exceeds 4096 bytes, or 5120 for `voip`.
-    public static let payloadTooLarge = SkipReason(known: .payloadTooLarge)
+    case payloadTooLarge = "payload-too-large"
     /// Apple refuses the push: it is not a JSON object.
-    package static let notJSON = SkipReason(known: .notJSON)
+    case notJSON = "not-json"
     /// Apple refuses the push: its collapse id is empty or exceeds 64 bytes.
-    package static let badCollapseID = SkipReason(known: .badCollapseID)
+    case badCollapseID = "bad-collapse-id"
     /// The push is not of type `alert`, so the app gets it.
-    package static let notAlertPush = SkipReason(known: .notAlertPush)
+    case notAlertPush = "not-alert-push"
     /// The push has neither alert nor sound nor badge.
-    public static let silent = SkipReason(known: .silent)
+    case silent
     /// The push has a sound and no alert.
-    package static let soundOnly = SkipReason(known: .soundOnly)
+    case soundOnly = "sound-only"
     /// The push has a badge and neither alert nor sound.
-    package static let badgeOnly = SkipReason(known: .badgeOnly)
+    case badgeOnly = "badge-only"
     /// The alert has no title, subtitle or body.
-    package static let noAlertText = SkipReason(known: .noAlertText)
+    case noAlertText = "no-alert-text"
     /// `mutable-content` is not the number 1.
-    public static let notMutable = SkipReason(known: .notMutable)
+    case notMutable = "not-mutable"
     /// The user has not allowed the app's notifications.
-    package static let notPermitted = SkipReason(known: .notPermitted)
+    case notPermitted = "not-permitted"
     /// The user has turned alerts off.
-    package static let alertsOff = SkipReason(known: .alertsOff)
+    case alertsOff = "alerts-off"
     /// The app has no service extension.
-    package static let noExtension = SkipReason(known: .noExtension)
-
-    /// Every reason.
-    package static var allCases: [SkipReason] { Known.allCases.map(SkipReason.init(known:)) }
+    case noExtension = "no-extension"
 
     /// Whether Apple's servers refuse the push, so that it never reaches a phone.
     package var isRefusal: Bool { [.payloadTooLarge, .notJSON, .badCollapseID].contains(self) }
 
     /// The reason for programs, for example `not-mutable`.
-    public var description: String { known.rawValue }
+    public var description: String { rawValue }
 }

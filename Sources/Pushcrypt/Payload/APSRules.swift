@@ -44,20 +44,6 @@ package enum APSRules {
         }
     }
 
-    /// The rule for a field of a Live Activity push, which only ActivityKit reads.
-    static func liveActivityField(_ name: String) -> APSRule? {
-        name == "relevance-score" ? .number : field(name)
-    }
-
-    /// The rule for a field of the alert of a Live Activity push.
-    static func liveActivityAlertField(_ name: String) -> APSRule? {
-        switch name {
-        case "title", "body": .textOrKey
-        case "sound": .text
-        default: alertField(name)
-        }
-    }
-
     /// Whether an alert has a text that the user reads, or the key of one.
     static func hasText(_ alert: JSONValue) -> Bool {
         isText(alert["title"]) || isText(alert["subtitle"]) || isText(alert["body"]) || isText(alert["title-loc-key"])
@@ -70,7 +56,7 @@ package enum APSRules {
 
 /// The values that a field may have.
 package enum APSRule {
-    case text, texts, textOrKey, textOrObject, objectOrText, object, flag, number, count, fraction, time
+    case text, texts, textOrObject, objectOrText, object, flag, count, fraction, time
     case interruptionLevel, activityEvent
 
     /// The allowed values in words, after "must be".
@@ -78,12 +64,10 @@ package enum APSRule {
         switch self {
         case .text: "a string"
         case .texts: "an array of strings and numbers"
-        case .textOrKey: "a string, or an object with loc-key"
         case .textOrObject: "a string or an object"
         case .objectOrText: "an object or a string"
         case .object: "an object"
         case .flag: "1 or 0, or true or false, and not a string"
-        case .number: "a number"
         case .count: "a whole number, 0 or more"
         case .fraction: "a number from 0 to 1"
         case .time: "a time in seconds since 1970, not in milliseconds"
@@ -96,11 +80,9 @@ package enum APSRule {
         switch self {
         case .text: value.kind == .string
         case .texts: value.kind == .array && value.elements.allSatisfy { [.string, .number, .null].contains($0.kind) }
-        case .textOrKey: value.kind == .string || value["loc-key"]?.kind == .string
         case .textOrObject, .objectOrText: value.kind == .object || value.kind == .string
         case .object: value.kind == .object
         case .flag: value.flag != nil
-        case .number: value.double != nil
         case .count: value.wholeNumber.map { $0 >= 0 } ?? false
         case .fraction: value.double.map { (0...1).contains($0) } ?? false
         // Up to the year 5138: a larger number is in milliseconds.
@@ -145,13 +127,11 @@ package struct APSFields {
     /// Whether it is written as the number 1: for anything else the system starts no extension.
     package private(set) var isMutableContent = false
 
-    package init(_ aps: JSONValue, ofLiveActivity isLiveActivity: Bool = false) {
-        check(aps, against: isLiveActivity ? APSRules.liveActivityField : APSRules.field, in: "aps") {
-            (fields, name, value) in
+    package init(_ aps: JSONValue) {
+        check(aps, against: APSRules.field, in: "aps") { (fields, name, value) in
             switch name {
             case "alert":
-                let rules = isLiveActivity ? APSRules.liveActivityAlertField : APSRules.alertField
-                fields.check(value, against: rules, in: "aps.alert")
+                fields.check(value, against: APSRules.alertField, in: "aps.alert")
                 fields.hasText = APSRules.isText(value) || APSRules.hasText(value)
             case "sound":
                 fields.hasSound = true

@@ -7,7 +7,7 @@ struct LintCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Reads a push, sealed or not, or the output of 'seal --emit request'. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
-                "--ios checks the property lists, entitlements, Swift sources and storyboards below a folder: whether the system finds each notification extension, and whether it has what it needs and shares its groups with the app. Folders that tools write are ignored; plutil reads the property lists.",
+                "--ios checks what each configuration of an Xcode project installs together, app and extensions, for what nobody else reports: whether the system finds and starts the extensions, and whether these have the app's groups and topic. A setting that the project's files do not say is unknown, and no error. plutil reads the property lists.",
                 "Ends with 65 for an error, with --strict also for a warning.",
             ],
             examples: [
@@ -19,7 +19,7 @@ struct LintCommand: CommandBody {
     }
 
     private let file: String?
-    private let headers: PayloadLint.Headers
+    private var headers = PayloadLint.Headers()
     private let isToBeSealed: Bool
     private let isStrict: Bool
     private let project: String?
@@ -27,14 +27,13 @@ struct LintCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalOperand("FILE", .input, help: "the push; default standard input")
-        headers = PayloadLint.Headers(
-            topic: arguments.value("--topic", "TOPIC", help: "the apns-topic"),
-            pushType: arguments.value(
-                "--push-type", "TYPE", help: "the apns-push-type; default what the push looks like"),
-            priority: arguments.value("--priority", "NUMBER", help: "the apns-priority"),
-            expiration: arguments.value("--expiration", "SECONDS", help: "the apns-expiration"),
-            collapseID: arguments.value("--collapse-id", "ID", help: "the apns-collapse-id"),
-            id: arguments.value("--apns-id", "UUID", help: "the apns-id"))
+        headers.topic = arguments.value("--topic", "TOPIC", help: "the apns-topic")
+        headers.pushType = arguments.value(
+            "--push-type", "TYPE", help: "the apns-push-type; default what the push looks like")
+        headers.priority = arguments.value("--priority", "NUMBER", help: "the apns-priority")
+        headers.expiration = arguments.value("--expiration", "SECONDS", help: "the apns-expiration")
+        headers.collapseID = arguments.value("--collapse-id", "ID", help: "the apns-collapse-id")
+        headers.id = arguments.value("--apns-id", "UUID", help: "the apns-id")
         isToBeSealed = arguments.flag(
             "--before-seal", help: "what you are going to seal: nothing about what the relay reads")
         isStrict = arguments.flag("--strict", help: "end with 65 for warnings too")

@@ -42,7 +42,6 @@ struct ScaffoldIOSCommand: CommandBody {
     private let isTimeSensitive: Bool
     private let package: String?
     private let isJSON: Bool
-    private let force: Bool
 
     init(_ arguments: inout Arguments) {
         bundleID = arguments.requiredValue(
@@ -81,8 +80,6 @@ struct ScaffoldIOSCommand: CommandBody {
                 "where the project finds pushcrypt, this version or later of an address; default where this program was built, or ../pushcrypt"
         )
         isJSON = arguments.json()
-        force = arguments.flag(
-            "--force", help: "write into a folder that is not empty, and replace files")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
@@ -107,12 +104,7 @@ struct ScaffoldIOSCommand: CommandBody {
             }
         let scaffold = try scaffold(location, console)
         let files = project == nil ? scaffold.files : scaffold.filesForProject
-        let folder: ScaffoldFolder
-        if project == nil {
-            folder = try ScaffoldFolder(path, force: force)
-        } else {
-            folder = try ScaffoldFolder(existing: path, for: files, force: force)
-        }
+        let folder = try project == nil ? ScaffoldFolder(new: path) : ScaffoldFolder(existing: path)
         try folder.write(files)
         if isJSON {
             var json = JSONWriter()
@@ -169,11 +161,14 @@ struct ScaffoldIOSCommand: CommandBody {
                 hint: "add --category with the name that the payloads have, for example --category MESSAGE")
         }
         let provider = try provider.map { (text) throws(CommandFailure) in try console.readProvider(text) }
-        return IOSScaffold(
-            topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
-            categories: categories, provider: provider?.publicKey, certificate: provider?.certificate,
-            hasCommunication: hasCommunication, isTimeSensitive: isTimeSensitive,
-            passesClearUntil: try clearEnd(console), package: package)
+        var scaffold = IOSScaffold(topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, package: package)
+        scaffold.hasContentExtension = hasContentExtension
+        scaffold.categories = categories
+        (scaffold.provider, scaffold.certificate) = (provider?.publicKey, provider?.certificate)
+        scaffold.hasCommunication = hasCommunication
+        scaffold.isTimeSensitive = isTimeSensitive
+        scaffold.passesClearUntil = try clearEnd(console)
+        return scaffold
     }
 
     /// The end of the day that `--pass-clear-until` names, in UTC; nil for never.

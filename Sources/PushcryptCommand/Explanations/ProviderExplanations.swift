@@ -85,10 +85,6 @@ extension Explanation {
 
     private static let lintedShowing = [
         Explanation(
-            PayloadLint.Code.missingField, .lint,
-            summary: "a Live Activity push lacks a field, so the system drops it",
-            fix: "Add the field that the place names."),
-        Explanation(
             PayloadLint.Code.unknownField, .lint,
             summary: "a field of aps that the system ignores",
             cause: "It is a typo, withdrawn, or the app's own: once sealed, the app gets only the members beside aps.",
@@ -114,11 +110,6 @@ extension Explanation {
             summary: "a background push with an alert, badge or sound",
             cause: "Apple allows none; the system may delay or drop it.",
             fix: "Send what the user is to see as an alert."),
-        Explanation(
-            PayloadLint.Code.needsEntitlement, .lint,
-            summary: "a field without effect unless the app has an entitlement",
-            cause: "Critical alerts need one that Apple grants; time-sensitive notifications need another.",
-            fix: "Add it. The push is right."),
         Explanation(
             PayloadLint.Code.misplacedEnvelope, .lint,
             summary: "an envelope where no receiver looks for it",
@@ -158,11 +149,6 @@ extension Explanation {
             PayloadLint.Code.ownPlaceholder, .lint,
             summary: "the clear title is not the standard one",
             fix: "Use one for every message: a title that depends on the message reveals it."),
-        Explanation(
-            PayloadLint.Code.readableCollapseID, .lint,
-            summary: "a collapse id does not look like a keyed hash or a random UUID",
-            cause: "Apple reads it. A hash without a key is not noticed, though all names can be tried.",
-            fix: "Send a keyed hash of the name, such as HMAC-SHA256, in base64url or hexadecimal."),
     ]
 
     private static let lintedHeaders = [

@@ -20,7 +20,7 @@ extension LintFindings {
                 fix: "write the number as a string")
         }
         guard let fields = push.fields else {
-            if push.type?.needsAPS ?? true, !(push.envelope != nil && push.type == .voip) {
+            if push.envelope == nil || push.type != .voip {
                 add(
                     .error, .missingAPS, at: PayloadKeys.aps,
                     "there is no aps object, and no phone shows a push without one",
@@ -38,40 +38,6 @@ extension LintFindings {
                 .warning, .unknownField, at: place(field.parent, field.name),
                 "the system does not know this field and ignores it, and the app never receives it from a sealed message",
                 fix: "remove it, or move it beside aps if it belongs to the app")
-        }
-        checkLiveActivity(push)
-        noteEntitlements(push)
-    }
-
-    private mutating func checkLiveActivity(_ push: LintedPush) {
-        guard push.type == .liveactivity, let aps = push.aps else { return }
-        var needed = ["timestamp", "event"]
-        switch aps["event"]?.string {
-        case "start": needed += ["content-state", "attributes-type", "attributes", "alert"]
-        case "end": break
-        default: needed.append("content-state")
-        }
-        for name in needed where aps.member(name) == nil {
-            add(
-                .error, .missingField, at: "aps.\(name)", "the system ignores a Live Activity push without it",
-                fix: "add it, as Apple's documentation of ActivityKit push notifications describes")
-        }
-    }
-
-    private mutating func noteEntitlements(_ push: LintedPush) {
-        let fix = "nothing, if the app has it; otherwise request it from Apple, or leave the field out"
-        func note(_ place: String, _ entitlement: String) {
-            add(
-                .note, .needsEntitlement, at: place, "has no effect unless the app has the entitlement \(entitlement)",
-                fix: fix)
-        }
-        let critical = "com.apple.developer.usernotifications.critical-alerts"
-        if push.aps?["sound"]?["critical"]?.flag == true { note("aps.sound.critical", critical) }
-        switch push.aps?["interruption-level"]?.string {
-        case "critical": note("aps.interruption-level", critical)
-        case "time-sensitive":
-            note("aps.interruption-level", "com.apple.developer.usernotifications.time-sensitive")
-        default: break
         }
     }
 

@@ -1,42 +1,29 @@
 internal import Pushcrypt
 
 extension LintFindings {
-    /// A field of `aps` that reveals something about the message.
-    private struct Telling {
-        let name: String
-        let severity: Finding.Severity
-        /// The information that the relay gets.
-        let tells: String
-    }
-
-    /// The fields that reveal something whatever their value.
-    private static let tellingFields = [
-        Telling(name: "badge", severity: .warning, tells: "how much is waiting for the user"),
-        Telling(name: "thread-id", severity: .warning, tells: "which messages belong together"),
-        Telling(name: "category", severity: .warning, tells: "what kind of message it is"),
-        Telling(name: "target-content-id", severity: .warning, tells: "which part of the app it is about"),
-        Telling(name: "filter-criteria", severity: .warning, tells: "what the user's Focus filters go by"),
-        Telling(name: "content-state", severity: .warning, tells: "what the Live Activity shows"),
-        Telling(name: "attributes", severity: .warning, tells: "what the Live Activity is about"),
-        Telling(name: "attributes-type", severity: .note, tells: "which Live Activity it is"),
-        Telling(name: "url-args", severity: .warning, tells: "what it opens"),
-        Telling(name: "interruption-level", severity: .note, tells: "how urgent it is"),
-        Telling(name: "relevance-score", severity: .note, tells: "how relevant it is"),
+    /// The fields that reveal something whatever their value, with the information that the relay gets.
+    private static let tellingFields: [(name: String, severity: Finding.Severity, tells: String)] = [
+        ("badge", .warning, "how much is waiting for the user"),
+        ("thread-id", .warning, "which messages belong together"),
+        ("category", .warning, "what kind of message it is"),
+        ("target-content-id", .warning, "which part of the app it is about"),
+        ("filter-criteria", .warning, "what the user's Focus filters go by"),
+        ("url-args", .warning, "what it opens"),
+        ("interruption-level", .note, "how urgent it is"),
+        ("relevance-score", .note, "how relevant it is"),
     ]
 
     /// Finds what the relay, and anyone on the way, can read but should not.
     mutating func checkLeaks(_ push: LintedPush) {
-        if push.envelope == nil, push.type?.sealable != nil {
+        if push.envelope == nil {
             add(
                 .warning, .notSealed, at: "", "nothing in it is sealed: everything below can be read on the way",
                 fix: "seal it with 'pushcrypt seal', and send the result")
         }
         let fix =
-            switch (push.envelope != nil, push.type?.sealable != nil) {
-            case (true, _): "leave it out of the clear part; the phone takes it from the sealed payload"
-            case (false, true): "seal the push; the phone takes it from the sealed payload"
-            case (false, false): "send nothing secret in it"
-            }
+            push.envelope == nil
+            ? "seal the push; the phone takes it from the sealed payload"
+            : "leave it out of the clear part; the phone takes it from the sealed payload"
         if let aps = push.aps {
             findClearText(aps, isSealed: push.envelope != nil, fix: fix)
             findClearSound(aps["sound"], fix: fix)

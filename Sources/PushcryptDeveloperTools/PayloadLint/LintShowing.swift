@@ -4,17 +4,9 @@ extension LintFindings {
     /// Checks whether the system shows the push, or wakes the app for it.
     mutating func checkShowing(_ push: LintedPush) {
         switch push.type {
-        case .alert: checkAlert(push)
-        case .background: checkBackground(push)
-        case .voip, nil: break
-        case let type?:
-            let isSealed = push.envelope != nil
-            add(
-                isSealed ? .error : .warning, .pushTypeNotSealable, at: "apns-push-type",
-                isSealed
-                    ? "the system reads a \(type) push before any of the app's code runs, so nothing opens this one"
-                    : "the system reads a \(type) push before any of the app's code runs, so it cannot be sealed",
-                fix: "send it without secrets, or send the secrets in an alert")
+        case .alert?: checkAlert(push)
+        case .background?: checkBackground(push)
+        default: break
         }
     }
 
@@ -72,10 +64,9 @@ extension LintFindings {
 
 extension LintFindings {
     /// Measures a push, and checks its length.
-    mutating func measure(_ push: LintedPush, isSentExactly: Bool) -> PayloadLint.Sizes {
+    mutating func measure(_ push: LintedPush) -> PayloadLint.Sizes {
         let minified = push.root.minified()
-        let type = push.type ?? .alert
-        let limit = type.maximumPushLength
+        let limit = (push.type ?? .alert).maximumPushLength
         let length = push.root.range.count
         let maximumReencodedLength = JSONText.maximumReencodedLength(of: minified.span)
 
@@ -85,7 +76,7 @@ extension LintFindings {
         if let text = push.envelope?.string {
             let characters = ContiguousArray(text.utf8)
             bucket = (try? Envelope(inspecting: characters.span))?.innerLength
-        } else if push.envelope == nil, let sealable = type.sealable {
+        } else if push.envelope == nil, let sealable = push.isReadByTheSystem ? nil : push.type ?? .alert {
             let remaining = sealable.maximumPayloadLength - minified.count
             remainingToSeal = remaining
             if remaining < 0 {
@@ -102,7 +93,7 @@ extension LintFindings {
         }
         // A push that is going to be sealed is sent in another form.
         if remainingToSeal == nil {
-            checkLength(length, maximumReencodedLength, limit: limit, isSentExactly: isSentExactly)
+            checkLength(length, maximumReencodedLength, limit: limit)
         }
         return PayloadLint.Sizes(
             length: length, minifiedLength: minified.count, maximumReencodedLength: maximumReencodedLength,
@@ -119,13 +110,13 @@ extension LintFindings {
             fix: "shorten it by that much before phones change over")
     }
 
-    private mutating func checkLength(_ length: Int, _ reencoded: Int, limit: Int, isSentExactly: Bool) {
+    private mutating func checkLength(_ length: Int, _ reencoded: Int, limit: Int) {
         if length > limit {
             add(
                 .error, .pushTooLarge, at: "",
                 "has \(length) bytes, \(length - limit) more than Apple accepts (\(limit))",
                 fix: "shorten the clear part")
-        } else if reencoded > limit, !isSentExactly {
+        } else if reencoded > limit {
             add(
                 .warning, .growsWhenRewritten, at: "",
                 "a client that re-encodes the JSON may make it \(reencoded) bytes long, \(reencoded - limit) more than Apple accepts (\(limit))",

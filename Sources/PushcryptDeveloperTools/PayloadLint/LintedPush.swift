@@ -1,51 +1,13 @@
 internal import Pushcrypt
 
-/// Apple's `apns-push-type` values, and Apple's rules for each. (Apple's "Sending notification requests to APNs")
-enum APNsPushType: String, CaseIterable {
-    case alert, background, complication, controls, fileprovider, liveactivity, location, mdm, pushtotalk, voip, widgets
-
-    /// The part of the topic after the bundle id; nil if the topic is not a bundle id at all.
-    var topicSuffix: String? {
-        switch self {
-        case .alert, .background, .voip: sealable?.topicSuffix
-        case .complication: ".complication"
-        case .controls: ".push-type.controls"
-        case .fileprovider: ".pushkit.fileprovider"
-        case .liveactivity: ".push-type.liveactivity"
-        case .location: ".location-query"
-        case .mdm: nil
-        case .pushtotalk: ".voip-ptt"
-        case .widgets: ".push-type.widgets"
-        }
-    }
-
-    /// The type as a sealer knows it; nil if the system reads the push before any of the app's code runs.
-    var sealable: PushType? { try? PushType(rawValue) }
-
-    /// The longest push that Apple accepts, in bytes of JSON.
-    var maximumPushLength: Int { (sealable ?? .alert).maximumPushLength }
-
-    /// Whether a push of this type needs an `aps` object.
-    var needsAPS: Bool {
-        switch self {
-        case .alert, .background, .controls, .liveactivity, .voip, .widgets: true
-        case .complication, .fileprovider, .location, .mdm, .pushtotalk: false
-        }
-    }
-
-    /// Finds the type whose topics have the suffix of `topic`.
-    init?(topic: String) {
-        let type = Self.allCases.first { type in
-            type.topicSuffix.map { !$0.isEmpty && topic.utf8.count > $0.utf8.count && topic.hasSuffix($0) } ?? false
-        }
-        guard let type else { return nil }
-        self = type
-    }
-}
-
 extension Topic {
     /// The end that makes this look like an APNs topic of one push type, such as `.voip`; nil for most bundle ids.
-    package var typeSuffix: String? { APNsPushType(topic: bundleID)?.topicSuffix }
+    package var typeSuffix: String? {
+        [
+            ".voip", ".complication", ".push-type.controls", ".pushkit.fileprovider", ".push-type.liveactivity",
+            ".location-query", ".voip-ptt", ".push-type.widgets",
+        ].first { bundleID.utf8.count > $0.utf8.count && bundleID.hasSuffix($0) }
+    }
 }
 
 /// A parsed push, before any rule is applied.
@@ -64,8 +26,9 @@ struct LintedPush {
     /// The given push type, or the one that the push looks like.
     let typeName: String
     let isTypeAssumed: Bool
-    /// Nil if Apple defines no type of this name.
-    let type: APNsPushType?
+    /// Nil if it cannot be sealed.
+    let type: PushType?
+    var isReadByTheSystem: Bool { PushType.readByTheSystem.contains(typeName) }
 
     /// Whether the system would start the service extension for the push as it is.
     var startsExtension: Bool {
@@ -95,31 +58,28 @@ struct LintedPush {
         envelope = root[PayloadKeys.encryptedData]
         aps = root[PayloadKeys.aps].flatMap { $0.kind == .object ? $0 : nil }
         isTypeAssumed = headers.pushType == nil
-        typeName =
-            headers.pushType
-            ?? (headers.topic.flatMap(APNsPushType.init(topic:))
-            ?? Self.type(of: aps, isSealed: envelope != nil)).rawValue
-        type = APNsPushType(rawValue: typeName)
-        let isLiveActivity = type == .liveactivity
-        fields = aps.map { APSFields($0, ofLiveActivity: isLiveActivity) }
+        let isCall = headers.topic?.hasSuffix(PushType.voip.topicSuffix) ?? false
+        typeName = headers.pushType ?? (isCall ? "voip" : Self.type(of: aps, isSealed: envelope != nil))
+        type = try? PushType(typeName)
+        fields = aps.map { APSFields($0) }
     }
 
     /// The type that a push without a given type looks like.
-    private static func type(of aps: JSONValue?, isSealed: Bool) -> APNsPushType {
-        guard let aps else { return .alert }
+    private static func type(of aps: JSONValue?, isSealed: Bool) -> String {
+        guard let aps else { return "alert" }
         func has(_ names: String...) -> Bool { names.contains { aps.member($0) != nil } }
-        if has("content-state", "attributes-type") { return .liveactivity }
-        if has("content-changed") { return .widgets }
-        if has("alert", "badge", "sound") { return .alert }
-        if aps["content-available"]?.flag == true { return .background }
-        return isSealed && aps.members.isEmpty ? .voip : .alert
+        if has("content-state", "attributes-type") { return "liveactivity" }
+        if has("content-changed") { return "widgets" }
+        if has("alert", "badge", "sound") { return "alert" }
+        if aps["content-available"]?.flag == true { return "background" }
+        return isSealed && aps.members.isEmpty ? "voip" : "alert"
     }
 }
 
 /// A request object, such as `PushRequest.json`: a payload and the values of its headers.
 private struct LintedRequest {
     let payload: JSONValue
-    let headers: PayloadLint.Headers
+    private(set) var headers = PayloadLint.Headers()
 
     /// Returns nil if `root` is not a request. A payload has `aps` at its top level, and a request does not.
     init?(_ root: JSONValue) {
@@ -133,18 +93,19 @@ private struct LintedRequest {
             guard let value = root[name], value.kind != .null else { return nil }
             return value.string ?? String(decoding: value.minified(), as: UTF8.self)
         }
-        headers = PayloadLint.Headers(
-            topic: text("topic"), pushType: text("push_type") ?? text("push-type"), priority: text("priority"),
-            expiration: text("expiration"), collapseID: text("collapse_id"))
+        (headers.topic, headers.pushType) = (text("topic"), text("push_type") ?? text("push-type"))
+        (headers.priority, headers.expiration) = (text("priority"), text("expiration"))
+        headers.collapseID = text("collapse_id")
     }
 }
 
 extension PayloadLint.Headers {
     /// Returns these headers, with missing ones taken from `others`.
     fileprivate func completed(by others: Self) -> Self {
-        Self(
-            topic: topic ?? others.topic, pushType: pushType ?? others.pushType,
-            priority: priority ?? others.priority, expiration: expiration ?? others.expiration,
-            collapseID: collapseID ?? others.collapseID, id: id ?? others.id)
+        var all = self
+        (all.topic, all.pushType) = (topic ?? others.topic, pushType ?? others.pushType)
+        (all.priority, all.expiration) = (priority ?? others.priority, expiration ?? others.expiration)
+        (all.collapseID, all.id) = (collapseID ?? others.collapseID, id ?? others.id)
+        return all
     }
 }

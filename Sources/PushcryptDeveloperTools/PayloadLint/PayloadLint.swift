@@ -26,18 +26,8 @@ package struct PayloadLint: Sendable {
         /// `apns-id`.
         package var id: String?
 
-        /// Creates a set of headers.
-        package init(
-            topic: String? = nil, pushType: String? = nil, priority: String? = nil, expiration: String? = nil,
-            collapseID: String? = nil, id: String? = nil
-        ) {
-            self.topic = topic
-            self.pushType = pushType
-            self.priority = priority
-            self.expiration = expiration
-            self.collapseID = collapseID
-            self.id = id
-        }
+        /// Creates headers of which none is known.
+        package init() {}
     }
 
     /// The sizes of a push in bytes, and the room that is left.
@@ -84,20 +74,15 @@ package struct PayloadLint: Sendable {
     /// - Parameters:
     ///   - push: UTF-8 JSON, as it is sent.
     ///   - headers: The headers that are sent with it.
-    ///   - isSentExactly: Whether the JSON reaches Apple byte for byte, so that its own length is checked and not the
-    ///     longest form that a client may re-encode it to.
     ///   - isToBeSealed: Whether the push is what a provider is going to seal: there are then no findings about what the relay
     ///     can read or about what sealing adds, and a field of `aps` that the system does not know is an error. Ignored for a
     ///     sealed push.
-    package init(
-        _ push: some Sequence<UInt8>, headers: Headers = Headers(), isSentExactly: Bool = false,
-        isToBeSealed: Bool = false
-    ) {
+    package init(_ push: some Sequence<UInt8>, headers: Headers = Headers(), isToBeSealed: Bool = false) {
         var findings = LintFindings()
         if let push = LintedPush(ContiguousArray(push), headers, &findings) {
             findings.check(push)
             if isToBeSealed, push.envelope == nil { findings.keepThoseOfSealing() }
-            sizes = findings.measure(push, isSentExactly: isSentExactly)
+            sizes = findings.measure(push)
             isSealed = push.envelope != nil
             pushType = push.typeName
             isPushTypeAssumed = push.isTypeAssumed
@@ -105,7 +90,7 @@ package struct PayloadLint: Sendable {
         } else {
             sizes = nil
             isSealed = false
-            pushType = headers.pushType ?? APNsPushType.alert.rawValue
+            pushType = headers.pushType ?? "alert"
             isPushTypeAssumed = headers.pushType == nil
             startsExtension = false
         }
@@ -139,10 +124,17 @@ struct LintFindings {
     }
 
     mutating func check(_ push: LintedPush) {
-        checkForm(push)
-        checkEnvelope(push)
-        checkShowing(push)
-        checkLeaks(push)
+        if push.isReadByTheSystem {
+            add(
+                push.envelope == nil ? .warning : .error, .pushTypeNotSealable, at: "apns-push-type",
+                "the system reads a \(push.typeName) push before any of the app's code runs, so nothing opens it",
+                fix: "send it without secrets, or send the secrets in an alert")
+        } else {
+            checkForm(push)
+            checkEnvelope(push)
+            checkShowing(push)
+            checkLeaks(push)
+        }
         checkHeaders(push)
     }
 }

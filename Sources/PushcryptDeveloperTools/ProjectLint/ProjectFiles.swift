@@ -18,11 +18,7 @@ struct ProjectFiles {
     private(set) var propertyLists: [String] = []
     private(set) var entitlements: [String] = []
     private(set) var projects: [String] = []
-    private(set) var storyboards: [String] = []
     private(set) var swiftSources: [String] = []
-    private(set) var manifests: [String] = []
-    /// Tables of texts: string files, and catalogues.
-    private(set) var texts: [String] = []
 
     /// Finds the files in a folder and those below it. Links are not followed.
     init(in folder: String) throws(CommandFailure) {
@@ -48,13 +44,7 @@ struct ProjectFiles {
         if name.hasSuffix(".plist") { propertyLists.append(file) }
         if name.hasSuffix(".entitlements") { entitlements.append(file) }
         if name == "project.pbxproj" { projects.append(file) }
-        if name.hasSuffix(".storyboard") { storyboards.append(file) }
-        if name.hasSuffix(".strings") || name.hasSuffix(".xcstrings") { texts.append(file) }
-        if name == "Package.swift" {
-            manifests.append(file)
-        } else if name.hasSuffix(".swift") {
-            swiftSources.append(file)
-        }
+        if name.hasSuffix(".swift"), name != "Package.swift" { swiftSources.append(file) }
     }
 
     private static func isSkipped(_ name: String) -> Bool {
@@ -68,31 +58,29 @@ struct ProjectFiles {
     }
 }
 
-/// Reads property lists through the system's `plutil`, as JSON.
+/// Reads property lists through the system's `plutil`, as JSON, each once. One that cannot be read becomes a finding.
 ///
 /// A property list is XML with a document type, binary, the old form with braces that Xcode uses for projects, or JSON.
 /// Apple's program reads all four, and is part of macOS and of every Swift toolchain for Linux. A reader in this project would
 /// be the largest part of the command, and the only place where it reads XML.
-enum PropertyLists {
+struct PropertyLists {
     /// More than the largest Xcode project.
     private static let maximumLength = 1 << 26
 
-    /// The reason why a file was not read, and its fix.
-    struct Unreadable: Error {
-        let text: String
-        let fix: String
-    }
+    private(set) var findings: [Finding] = []
+    private let files: ProjectFiles
+    private var read: [String: JSONValue?] = [:]
 
-    enum Reading {
-        case value(JSONValue)
-        case unreadable(Unreadable)
-    }
+    init(_ files: ProjectFiles) { self.files = files }
 
     /// Reads one file. Throws if there is no `plutil`.
-    static func read(_ path: String) throws(CommandFailure) -> Reading {
+    mutating func list(_ file: String) throws(CommandFailure) -> JSONValue? {
+        if let known = read[file] { return known }
+        let path = files.path(file)
         let result: ChildProcess.Result
         do throws(SystemError) {
-            result = try ChildProcess.run("plutil", ["-convert", "json", "-o", "-", path], limit: maximumLength)
+            result = try ChildProcess.run(
+                "plutil", ["-convert", "json", "-o", "-", path], limit: Self.maximumLength)
         } catch {
             if error == .notFound {
                 throw .usage(
@@ -101,25 +89,25 @@ enum PropertyLists {
             }
             throw .failed("cannot run plutil: \(error.text)")
         }
-        guard result.exit == 0 else { return .unreadable(reason(result)) }
-        do throws(JSONError) {
-            return .value(try JSONDocument(parsing: result.output, maximumBytes: maximumLength).root)
-        } catch {
-            return .unreadable(
-                Unreadable(text: "the output of plutil is refused: \(error)", fix: "check the file by hand"))
+        let value =
+            result.exit == 0 ? try? JSONDocument(parsing: result.output, maximumBytes: Self.maximumLength).root : nil
+        if value == nil {
+            let isForeign = Self.hasForeignValue(result)
+            findings.append(
+                .error(
+                    path,
+                    isForeign ? "has a value of type data or date, and was not checked" : "is not a property list",
+                    fix: isForeign ? "keep such values in another file" : "run 'plutil -lint' on it"))
         }
+        read[file] = .some(value)
+        return value
     }
 
-    private static func reason(_ result: ChildProcess.Result) -> Unreadable {
+    /// Whether plutil cannot write a list as JSON.
+    private static func hasForeignValue(_ result: ChildProcess.Result) -> Bool {
         // On Apple's systems plutil writes errors to standard output.
         let words = String(decoding: result.messages + result.output, as: UTF8.self).lowercased().utf8
         // `String.contains(_: String)` would link Swift's regular expressions: a megabyte.
-        if words.indices.contains(where: { words[$0...].starts(with: "invalid object in plist".utf8) }) {
-            return Unreadable(
-                text:
-                    "was not checked: plutil cannot write it as JSON, because it is not a dictionary or has a value of type data or date",
-                fix: "check it by hand, or keep such values in another file")
-        }
-        return Unreadable(text: "is not a property list", fix: "run 'plutil -lint' on it")
+        return words.indices.contains { words[$0...].starts(with: "invalid object in plist".utf8) }
     }
 }

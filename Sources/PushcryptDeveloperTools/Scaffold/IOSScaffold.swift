@@ -31,35 +31,21 @@ package struct IOSScaffold: Sendable {
     let appGroup: String
     /// Without the team's prefix, which only Xcode knows; equal to the app group if that holds the keys too.
     let keychainGroup: String
-    let hasContentExtension: Bool
-    let categories: [String]
-    /// The provider key, if it is built into the app, and its certificate.
-    let provider: ProviderPublicKey?
-    let certificate: Certificate?
-    /// Whether notifications have a sender with a name and a face.
-    let hasCommunication: Bool
-    /// Whether notifications may be time-sensitive.
-    let isTimeSensitive: Bool
-    /// Until when pushes that are not sealed are shown as they are; nil for never.
-    let passesClearUntil: Timestamp?
     let package: PackageLocation
+    package var hasContentExtension = false
+    package var categories: [String] = []
+    /// The provider key, if it is built into the app, and its certificate.
+    package var provider: ProviderPublicKey?
+    package var certificate: Certificate?
+    /// Whether notifications have a sender with a name and a face.
+    package var hasCommunication = false
+    /// Whether notifications may be time-sensitive.
+    package var isTimeSensitive = false
+    /// Until when pushes that are not sealed are shown as they are; nil for never.
+    package var passesClearUntil: Timestamp?
 
-    package init(
-        topic: Topic, appGroup: String, keychainGroup: String, hasContentExtension: Bool, categories: [String],
-        provider: ProviderPublicKey?, certificate: Certificate? = nil, hasCommunication: Bool = false,
-        isTimeSensitive: Bool = false, passesClearUntil: Timestamp? = nil, package: PackageLocation
-    ) {
-        self.topic = topic
-        self.appGroup = appGroup
-        self.keychainGroup = keychainGroup
-        self.hasContentExtension = hasContentExtension
-        self.categories = categories
-        self.provider = provider
-        self.certificate = certificate
-        self.hasCommunication = hasCommunication
-        self.isTimeSensitive = isTimeSensitive
-        self.passesClearUntil = passesClearUntil
-        self.package = package
+    package init(topic: Topic, appGroup: String, keychainGroup: String, package: PackageLocation) {
+        (self.topic, self.appGroup, self.keychainGroup, self.package) = (topic, appGroup, keychainGroup, package)
     }
 
     // MARK: Files
@@ -173,6 +159,7 @@ package struct IOSScaffold: Sendable {
         if hasContentExtension { features.insert(.content) }
         if keychainGroup != appGroup { features.insert(.keychain) }
         if provider != nil { features.insert(.provider) }
+        if passesClearUntil != nil || hasCommunication { features.insert(.settings) }
         if package.version != nil { features.insert(.remote) }
         if isTimeSensitive { features.insert(.timeSensitive) }
         return features

@@ -6,6 +6,8 @@ struct Template {
         /// An own Keychain group, and not the app group; the package by its address, and not in a folder.
         case keychain, remote
         case categories, clear, communication, content, provider, timeSensitive
+        /// Whether the service extension has more than the usual configuration.
+        case settings
     }
 
     private static let mark = "// IF "
@@ -40,19 +42,20 @@ struct Template {
                 chosen.append(line)
             }
         }
-        return Self.replacing(replacements, in: chosen.joined(separator: "\n"))
+        return replacing(replacements, in: chosen.joined(separator: "\n"))
     }
+}
 
-    private static func replacing(_ replacements: [(old: String, new: String)], in text: String) -> String {
-        var (rest, result) = (text[...], "")
-        while !rest.isEmpty {
-            if let (old, new) = replacements.first(where: { rest.hasPrefix($0.old) }) {
-                result += new
-                rest = rest.dropFirst(old.count)
-            } else {
-                result.append(rest.removeFirst())
-            }
+/// Returns a text in which the first replacement that fits takes the place of what it names, and none is searched for others.
+func replacing(_ replacements: [(old: String, new: String)], in text: String) -> String {
+    var (rest, result) = (text[...], "")
+    while !rest.isEmpty {
+        if let (old, new) = replacements.first(where: { rest.hasPrefix($0.old) }) {
+            result += new
+            rest = rest.dropFirst(old.count)
+        } else {
+            result.append(rest.removeFirst())
         }
-        return result
     }
+    return result
 }

@@ -80,14 +80,18 @@ extension PushEnvironment {
         #if targetEnvironment(simulator)
             return .development
         #else
-            let profile = Bundle.main.url(forResource: "embedded", withExtension: "mobileprovision")
-            return PushEnvironment(profile: profile.flatMap { try? Data(contentsOf: $0) })
+            // A Mac has the other, for Catalyst too.
+            let profiles = ["embedded.mobileprovision", "Contents/embedded.provisionprofile"].lazy.compactMap {
+                try? Data(contentsOf: Bundle.main.bundleURL.appendingPathComponent($0))
+            }
+            return PushEnvironment(profile: profiles.first)
         #endif
     }
 
     /// The environment that a provisioning profile permits: a property list in XML, inside a signature.
     init(profile: Data?) {
-        let key = Data("<key>aps-environment</key>".utf8)
+        // On a Mac it is com.apple.developer.aps-environment.
+        let key = Data("aps-environment</key>".utf8)
         guard let profile, let found = profile.range(of: key) else {
             self = .production
             return

@@ -6,8 +6,7 @@ internal import UserNotifications
 
 /// The accounts that an app keeps registered with its provider: everything between a log-in, the push token, and a log-out.
 ///
-///     let accounts = PushAccounts(
-///         appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply, channel: ServerChannel())
+///     let accounts = PushAccounts(trust: .firstReply, channel: ServerChannel())
 ///
 ///     await accounts.update([user], token: deviceToken)   // at each launch, after a log-in, and with each token from APNs
 ///     try await accounts.logOut(user)                     // when the app no longer passes the user to `update`
@@ -21,21 +20,25 @@ public actor PushAccounts {
     /// Creates a value. Reads nothing before it is used.
     ///
     /// - Parameters:
-    ///   - appGroup: The app group that the service extension is configured with.
-    ///   - topic: The bundle id of the app, evaluated at each use.
+    ///   - appGroup: The app group that the service extension is configured with; by default what the app's property list has
+    ///     under `PushcryptAppGroup`.
+    ///   - topic: The bundle id of the app, evaluated at each use; by default that of this app.
     ///   - trust: The provider keys that each account trusts first, evaluated at each use.
     ///   - senders: What the extension shows senders with: a log-out then deletes what the system knows of them.
     ///   - channel: The app's way to its server, or to each account's.
     ///   - relay: The publisher's relay, for an app whose users have their own servers: records have a grant of it in place of the
     ///     token. Grants are renewed at an update after 7 days, and if token, environment or the server's push key change.
     public init(
-        appGroup: String, topic: @autoclosure @escaping @Sendable () throws -> Topic,
+        appGroup: String? = nil, topic: @autoclosure @escaping @Sendable () throws -> Topic? = nil,
         trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, senders: SenderDisplay? = nil,
         channel: any RegistrationChannel, relay: PushRelay? = nil
     ) {
+        let app = ContainingApp()
+        let ownTopic: @Sendable () throws -> Topic = { try topic() ?? app.topic() }
         var settings = AccountSettings(
-            directory: { try AppGroup(identifier: appGroup, topic: try topic()).directory() }, topic: topic,
-            trust: trust)
+            directory: {
+                try AppGroup(identifier: try appGroup ?? app.appGroupIdentifier(), topic: try ownTopic()).directory()
+            }, topic: ownTopic, trust: trust)
         (settings.senders, settings.relay) = (senders, relay)
         self.init(settings, channel: channel)
     }

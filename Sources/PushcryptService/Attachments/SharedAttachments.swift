@@ -26,13 +26,9 @@ public struct SharedAttachments: Sendable {
 
     /// Opens the copies in the service extension's app group.
     ///
-    /// - Parameters:
-    ///   - appGroup: The identifier of the app group that the service extension is configured with.
-    ///   - topic: The bundle id of the app.
+    /// - Parameter group: The app group that the service extension is configured with.
     /// - Throws: `AppGroup.Missing`.
-    public init(appGroup: String, topic: Topic) throws {
-        self.init(directory: try AppGroup(identifier: appGroup, topic: topic).directory())
-    }
+    public init(in group: AppGroup) throws { self.init(directory: try group.directory()) }
 
     /// Returns the files of a notification, in the order of its attachments; empty if there are none or they were
     /// removed.

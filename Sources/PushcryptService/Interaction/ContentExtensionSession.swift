@@ -8,7 +8,7 @@ public import UserNotifications
 ///
 ///     final class NotificationViewController: UIViewController, @preconcurrency UNNotificationContentExtension {
 ///         private let session = ContentExtensionSession(
-///             sharedAttachments: try? SharedAttachments(appGroup: "group.…", topic: Topic("com.example.app")))
+///             sharedAttachments: try? SharedAttachments(in: .ofThisApp()))
 ///
 ///         func didReceive(_ notification: UNNotification) {
 ///             session.receive(notification)

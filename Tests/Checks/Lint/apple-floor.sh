@@ -197,6 +197,7 @@ check_platform() {
     check_target PushcryptKeyStore KeyStore
     check_target PushcryptReceiver Sources/PushcryptReceiver
     make_stand_in UserNotifications
+    make_stand_in os
     if [ "$platform" != macos ]; then
         make_stand_in UIKit
         make_stand_in UserNotificationsUI
@@ -204,7 +205,6 @@ check_platform() {
     if [ "$platform" = ios ]; then
         make_stand_in CallKit
         make_stand_in PushKit
-        make_stand_in os
         for module in SwiftUI XCTest; do
             compile "$module" -emit-module -experimental-skip-all-function-bodies -suppress-warnings -swift-version 5 \
                 -o "$work/$module.swiftmodule" "$parts/$module.swift"

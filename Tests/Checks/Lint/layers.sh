@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../../.."
 layers='
 Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Answers Attachments Sealing Relay Pairing
 PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame Completion Manual
-PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
+PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint Scaffold ProjectLint
 PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Batch Devices Seal Open Preview Explanations Commands
 PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport Routes
 '

@@ -9,8 +9,7 @@ nonisolated struct NoChannel: RegistrationChannel {
 
 nonisolated enum Servers {
     static let accounts = PushAccounts(
-        appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply,
-        channel: NoChannel(), relay: PushRelay("https://push.example.com"))
+        trust: .firstReply, channel: NoChannel(), relay: PushRelay("https://push.example.com"))
 
     /// Adds the server whose code was scanned, if the user agrees; returns what to show.
     static func add(_ text: String, token: Data, agrees: (String) async -> Bool) async -> String? {
@@ -28,8 +27,7 @@ nonisolated enum Servers {
 
 nonisolated final class SelfHostedService: EncryptedNotificationService {
     override var configuration: NotificationServiceHandler.Configuration {
-        var configuration = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example")
+        var configuration = super.configuration
         configuration.change = { _, content, context in
             content.subtitle = context.account
             return content

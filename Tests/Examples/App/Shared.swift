@@ -3,6 +3,6 @@ import PushcryptApp
 import UserNotifications
 
 func pictures(of notification: UNNotification) -> [URL] {
-    let shared = try? SharedAttachments(appGroup: "group.com.example", topic: Topic("com.example.app"))
+    let shared = try? SharedAttachments(in: .ofThisApp())
     return shared?.files(of: notification.request) ?? []
 }

@@ -4,8 +4,7 @@ import UserNotifications
 
 nonisolated class NotificationService: EncryptedNotificationService {
     override var configuration: NotificationServiceHandler.Configuration {
-        var configuration = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example")
+        var configuration = super.configuration
         configuration.hasFilteringEntitlement = true
         configuration.change = { _, content, context in
             guard content.userInfo["call"] != nil else { return content }

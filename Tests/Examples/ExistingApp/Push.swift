@@ -11,6 +11,5 @@ nonisolated struct PushChannel: RegistrationChannel {
 }
 
 nonisolated enum Push {
-    static let accounts = PushAccounts(
-        appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply, channel: PushChannel())
+    static let accounts = PushAccounts(trust: .firstReply, channel: PushChannel())
 }

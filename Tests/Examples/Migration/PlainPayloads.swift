@@ -6,8 +6,7 @@ nonisolated class PlainAndSealed: EncryptedNotificationService {
     class var takesTheOldForm: Bool { Date() < Date(timeIntervalSince1970: 1_798_761_600) }
 
     override var configuration: NotificationServiceHandler.Configuration {
-        var configuration = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example")
+        var configuration = super.configuration
         configuration.mayPassInTheClear = { _ in Self.takesTheOldForm }
         return configuration
     }

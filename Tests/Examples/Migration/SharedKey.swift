@@ -6,10 +6,6 @@ nonisolated class SharedKeyAndSealed: EncryptedNotificationService {
     /// Until 2027: every provider seals by then.
     class var takesTheOldForm: Bool { Date() < Date(timeIntervalSince1970: 1_798_761_600) }
 
-    override var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example")
-    }
-
     override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {

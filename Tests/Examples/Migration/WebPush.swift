@@ -9,10 +9,6 @@ nonisolated class WebPushAndSealed: EncryptedNotificationService {
     /// The extension of the last version.
     private let old = WebPushService()
 
-    override var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example")
-    }
-
     override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {

@@ -2,8 +2,7 @@ import PushcryptApp
 import UserNotifications
 
 nonisolated final class NotificationService: VendorService {
-    private let handler = NotificationServiceHandler(
-        configuration: .init(topic: try Topic("com.example.app"), appGroup: "group.com.example"))
+    private let handler = NotificationServiceHandler(configuration: .init())
 
     override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void

@@ -121,10 +121,11 @@ import Waiting
     }
 
     /// A profile is a property list inside a signature; the App Store's app has none.
-    @Test func theProfileSaysWhereTheTokenIsValid() {
+    @Test(arguments: ["aps-environment", "com.apple.developer.aps-environment"])
+    func theProfileSaysWhereTheTokenIsValid(_ key: String) {
         func profile(_ value: String) -> Data {
             Data([0x30, 0x82, 0xFF])
-                + Data("<dict><key>aps-environment</key>\n\t<string>\(value)</string><key>x</key></dict>".utf8)
+                + Data("<dict><key>\(key)</key>\n\t<string>\(value)</string><key>x</key></dict>".utf8)
         }
         #expect(PushEnvironment(profile: profile("development")) == .development)
         #expect(PushEnvironment(profile: profile("production")) == .production)

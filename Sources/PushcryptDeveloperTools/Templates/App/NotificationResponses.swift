@@ -30,9 +30,7 @@ nonisolated enum NotificationResponses {
 
     /// Opens a push that the extension did not open, in the same way.
     static var configuration: NotificationResponder.Configuration {
-        let opening = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example")
-        var configuration = NotificationResponder.Configuration(opening: opening)
+        var configuration = NotificationResponder.Configuration(opening: .init())
         // As in the extension.  // IF clear
         configuration.opening.passInTheClear(until: Date(timeIntervalSince1970: 1_814_400_000))  // IF clear
         // EDIT: what is shown while the app is open; nothing for the chat that the user sees.

@@ -11,8 +11,6 @@ nonisolated enum Push {
     static let responder = NotificationResponses.responder()
     /// At a log-out: `try await Push.accounts.logOut(user)`.
     static let accounts = PushAccounts(
-        appGroup: "group.com.example",
-        topic: try Topic("com.example.app"),
         trust: .firstReply,
         senders: .intents(),  // IF communication
         channel: ServerChannel())
@@ -29,8 +27,7 @@ nonisolated enum Push {
 
     /// The outcomes of the last deliveries, without content, for a user to send: 'pushcrypt explain FILE' explains them.
     static func journal() throws -> Data {
-        let group = AppGroup(identifier: "group.com.example", topic: try Topic("com.example.app"))
-        return Data(JournalExport(try group.journal().entries()).json)
+        Data(JournalExport(try AppGroup.ofThisApp().journal().entries()).json)
     }
 }
 

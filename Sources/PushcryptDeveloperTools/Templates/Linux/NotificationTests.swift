@@ -15,11 +15,11 @@ import Testing
     private let accounts: PushAccounts
 
     init() throws {
+        setenv("PUSHCRYPT_BUNDLE_ID", "com.example.app", 1)
         setenv("PUSHCRYPT_KEYCHAIN", phone.appendingPathComponent("keychain").path, 1)
         setenv("PUSHCRYPT_APP_GROUPS", phone.appendingPathComponent("groups").path, 1)
         setenv("XDG_DATA_HOME", phone.appendingPathComponent("app").path, 1)
-        accounts = PushAccounts(
-            appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply, channel: provider)
+        accounts = PushAccounts(trust: .firstReply, channel: provider)
         device.app.strings = try Self.strings("en")
     }
 

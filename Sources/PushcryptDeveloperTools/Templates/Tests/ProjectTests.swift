@@ -15,7 +15,9 @@ nonisolated final class ProjectTests: XCTestCase {
         XCTAssertEqual(
             info["NSExtensionPrincipalClass"] as? String, "NotificationService.NotificationService")
         XCTAssertFalse(((appex.object(forInfoDictionaryKey: "CFBundleDisplayName") as? String) ?? "").isEmpty)
-        let shared = ["CFBundleShortVersionString", "CFBundleVersion", SharedKeyStore.propertyListKey]
+        let shared = [
+            "CFBundleShortVersionString", "CFBundleVersion", "PushcryptAppGroup", SharedKeyStore.propertyListKey,
+        ]
         for key in shared {
             let value = Bundle.main.object(forInfoDictionaryKey: key) as? String
             XCTAssertNotNil(value)
@@ -24,10 +26,10 @@ nonisolated final class ProjectTests: XCTestCase {
     }
 
     func testTheKeychainGroupCanBeRead() throws {
-        _ = try SharedKeyStore.open(for: try Topic("com.example.app")).load()
+        _ = try SharedKeyStore.open(for: try AppGroup.ofThisApp().topic).load()
     }
 
     func testTheAppGroupHasAFolder() throws {
-        _ = try AppGroup(identifier: "group.com.example", topic: try Topic("com.example.app")).journal()
+        _ = try AppGroup.ofThisApp().journal()
     }
 }

@@ -234,8 +234,7 @@ open class FileHandle: NSObject, @unchecked Sendable {
 open class Bundle: NSObject, @unchecked Sendable {
     open class var main: Bundle { Bundle() }; open var infoDictionary: [String: Any]? { nil };
     public convenience init?(url: URL) { nil }
-    open var builtInPlugInsURL: URL? { nil }
-    open func url(forResource name: String?, withExtension ext: String?) -> URL? { nil }
+    open var builtInPlugInsURL: URL? { nil }; open var bundleURL: URL { fatalError() }
     open var bundleIdentifier: String? { nil }; open func object(forInfoDictionaryKey: String) -> Any? { nil }
 }
 open class ProcessInfo: NSObject, @unchecked Sendable {
