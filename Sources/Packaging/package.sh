@@ -2,6 +2,7 @@
 # Packages the output of `make build` and `make build LIBRARY=1`. README.md beside this file describes the contents.
 # Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, pushcrypt-send, libpushcrypt0, libpushcrypt-dev
 #        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
+#                            pushcrypt-relay_VERSION_all.deb, a publisher's relay
 #        package.sh check    installs the Debian packages into a clean root, and runs the demo there; as root
 # SOURCE_DATE_EPOCH is the time in the packages; by default that of the last commit.
 set -euo pipefail
@@ -134,6 +135,7 @@ deb() {
     deb_send
     deb_library
     deb_development
+    architecture=all deb_relay
     rm -rf "$work"
     systemd_check
 }
@@ -145,7 +147,7 @@ deb_command() {
     install -d "$work/pushcrypt-send/usr/share/man/man1"
     mv "$root/usr/share/man/man1/pushcrypt-send.1.gz" "$work/pushcrypt-send/usr/share/man/man1/"
     install -d "$root/lib/systemd/system" "$root/usr/lib/sysusers.d"
-    install -m 644 Sources/Packaging/systemd/pushcrypt-* "$root/lib/systemd/system/"
+    install -m 644 Sources/Packaging/systemd/pushcrypt-{rotate,seal}* "$root/lib/systemd/system/"
     install -m 644 Sources/Packaging/systemd/pushcrypt.sysusers "$root/usr/lib/sysusers.d/pushcrypt.conf"
     install -D -m 755 Sources/Packaging/postinst "$root/DEBIAN/postinst"
     install -m 755 Sources/Packaging/prerm "$root/DEBIAN/prerm"
@@ -225,15 +227,36 @@ Description: end-to-end encrypted push notifications (development)
 END
 }
 
+# Debian 12 has an older Node: so `check`, whose root is one, leaves this package out.
+deb_relay() {
+    local root=$work/pushcrypt-relay share=usr/share/pushcrypt-relay
+    install -d "$root/$share" "$root/lib/systemd/system" "$root/usr/lib/sysusers.d" "$root/usr/share/doc/pushcrypt-relay"
+    install -m 644 Sources/Relay/*.mjs "$root/$share/"
+    install -m 644 Docs/SelfHosted.md Docs/Relay.md "$root/usr/share/doc/pushcrypt-relay/"
+    install -m 644 Sources/Packaging/systemd/pushcrypt-relay.service "$root/lib/systemd/system/"
+    printf 'u pushcrypt-relay - "Relay to APNs" /var/lib/pushcrypt-relay\n' >"$root/usr/lib/sysusers.d/pushcrypt-relay.conf"
+    pack pushcrypt-relay '' <<END
+Depends: nodejs (>= 20), util-linux
+Source: pushcrypt
+Section: net
+Description: relay of self-hosted servers to the Apple push service
+ Users of an app run their own servers, and only its publisher has Apple's
+ key: this relay takes what they have sealed, and gives it to Apple without
+ reading it. Answers of phones wait in it for their servers.
+END
+}
+
 # The units are well-formed and hardened; it is not an error that the command is not installed here.
 systemd_check() {
-    local unit said
+    local unit said most
     command -v systemd-analyze >/dev/null || fail 'the units cannot be checked without systemd-analyze: apt-get install systemd'
     said=$(SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no Sources/Packaging/systemd/pushcrypt-*.{service,socket,timer} 2>&1 |
-        grep -v 'Command /usr/bin/pushcrypt is not executable') || true
+        grep -vE 'Command /usr/bin/(pushcrypt|node) is not executable') || true
     [ -z "$said" ] || fail "systemd does not take the units: $said"
     for unit in Sources/Packaging/systemd/*.service; do
-        systemd-analyze security --offline=yes --threshold=10 --no-pager "$unit" >/dev/null || fail "$unit is not hardened enough"
+        # The relay has a network, and its engine compiles what it runs.
+        [ "${unit##*/}" = pushcrypt-relay.service ] && most=15 || most=10
+        systemd-analyze security --offline=yes --threshold=$most --no-pager "$unit" >/dev/null || fail "$unit is not hardened enough"
     done
 }
 
@@ -310,7 +333,7 @@ check_library() {
 case ${1:-} in
 deb | tarball | check) mkdir -p "$out" && "$1" ;;
 *)
-    sed -n '3,6s/^# //p' "$0" >&2
+    sed -n '3,7s/^# //p' "$0" >&2
     exit 64
     ;;
 esac

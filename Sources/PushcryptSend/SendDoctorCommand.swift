@@ -61,7 +61,8 @@ struct SendDoctorCommand: CommandBody {
         switch result {
         case .noConnection(let text): return [Finding(.error, "no connection to \(host): \(text)")]
         case .noAnswer(let text): return [made, Finding(.error, "\(host) gives no answer: \(text)")]
-        case .answer(let answer):
+        case .answer(let response):
+            let answer = PushAnswer(response)
             return [made, clock(answer.time.map { Int($0 / 1000) }, host, now)] + (hasLogin ? verdict(answer) : [])
         }
     }

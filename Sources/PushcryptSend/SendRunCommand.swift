@@ -8,7 +8,8 @@ package func pushcryptSendMain(_ count: Int32, _ words: UnsafeMutablePointer<Uns
     prepareProcess()
     var arguments = unsafe SystemEnvironment.arguments(count, words)
     let isDoctor = arguments.first == "doctor" && arguments.contains(DoctorArguments.sendOption)
-    if arguments != [Option.version.name], !isDoctor { arguments.insert("send", at: 0) }
+    let isAnswer = arguments.starts(with: ["answer", "fetch"])
+    if arguments != [Option.version.name], !isDoctor, !isAnswer { arguments.insert("send", at: 0) }
     endProcess(run(arguments: arguments, table: .send, console: .sending).rawValue)
 }
 
@@ -25,7 +26,14 @@ extension CommandTable {
                 Section(
                     title: "notifications",
                     commands: [
-                        Command("send", "send sealed payloads to APNs, and say what it answers", SendRunCommand.self)
+                        Command("send", "send sealed payloads to APNs, and say what it answers", SendRunCommand.self),
+                        Command(group: "answer", "what users answer to notifications, back from their phones") {
+                            CommandGroup(
+                                discussion: [], examples: [],
+                                commands: [
+                                    Command("fetch", "take answers from a publisher's relay", AnswerFetchRun.self)
+                                ])
+                        },
                     ]),
                 Section(
                     title: "checks",
@@ -163,7 +171,7 @@ extension SendRunCommand {
         let destination = try arguments.login.destination(
             arguments.login.environment ?? .production, nil, proxy: proxy)
         let result = try Probe(destination: destination).send(.harmless(topic: nil), authorization: nil)
-        if case .answer(let answer) = result, let time = answer.time, certificate.hasExpired(at: time / 1000) {
+        if case .answer(let response) = result, let time = response.time, certificate.hasExpired(at: time / 1000) {
             throw .usage("the certificate has expired", hint: "create a new one, or use --key")
         }
         console.warning("the certificate has expired by this machine's clock, which APNs does not confirm")

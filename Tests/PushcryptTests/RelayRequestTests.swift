@@ -52,18 +52,28 @@ import Testing
         static let own = Result { try FormatVectors.read("relay.json", as: File.self) }
     }
 
-    /// Those with another path are not this library's.
-    @Test(.vectors("relay requests"), arguments: try File.own.get().requests.filter { $0.path == RelayRequest.path })
+    @Test(.vectors("relay requests"), arguments: try File.own.get().requests)
     func aRequestIsSignedAsTheProtocolSays(_ one: File.Request) throws {
         let seed = try #require(Bytes(lowerCaseHex: one.seed))
         let key = try PushKey(seed: seed.span)
         let origin = try #require(RelayOrigin(one.origin))
         let request = RelayRequest(
-            body: Bytes(one.body.utf8), to: origin, signedBy: key, at: Timestamp(milliseconds: one.time))
+            body: Bytes(one.body.utf8), for: one.path, to: origin, signedBy: key,
+            at: Timestamp(milliseconds: one.time))
         #expect(
             request.headers.map(\.name) == ["Content-Type", "Pushcrypt-Key", "Pushcrypt-Time", "Pushcrypt-Signature"])
         #expect(request.headers.map(\.value) == ["application/json", one.pushKey, "\(one.time)", one.signature])
         #expect(request.body == Bytes(one.body.utf8))
+    }
+
+    /// [R-28]
+    @Test(.vectors("relay answers"), arguments: try File.own.get().answers)
+    func answersAreAcknowledgedByTheirHash(_ one: File.Answer) throws {
+        let origin = try #require(RelayOrigin("https://push.example.com"))
+        let request = RelayRequest(
+            waiting: 25, done: [one.answer, "AQ"], to: origin, signedBy: PushKey(), at: Timestamp(milliseconds: 1))
+        let body = String(decoding: request.body, as: UTF8.self)
+        #expect(body == #"{"wait":25,"done":["\#(one.done)","QIAJoKC3oVnmSwqXeLf3TA"]}"#)
     }
 
     @Test func messagesStandInOrder() throws {

@@ -29,6 +29,8 @@ package struct PhoneRequest: Sendable {
         case end(String, secret: String)
         /// The end of all grants of the token until now, which needs one of them.
         case endAll(String, secret: String)
+        /// A sealed answer, for the server that has the grant.
+        case answer(String, grant: String, secret: String)
     }
 
     /// The length of a grant's secret, in bytes.
@@ -58,18 +60,28 @@ package struct PhoneRequest: Sendable {
                 json.string(grant, for: "grant")
                 json.string(secret, for: "secret")
                 json.bool(true, for: "all")
+            case .answer(let text, let grant, let secret):
+                json.string(grant, for: "grant")
+                json.string(secret, for: "secret")
+                json.string(text, for: "answer")
             }
         }
         body = json.bytes
         isGrant = if case .grant = wish { true } else { false }
-        url = origin.description + (isGrant ? "/v1/grants" : "/v1/revoke")
+        let path =
+            switch wish {
+            case .grant: "/v1/grants"
+            case .end, .endAll: "/v1/revoke"
+            case .answer: "/v1/answers"
+            }
+        url = origin.description + path
     }
 
     /// What a relay has answered.
     package enum Answer: Hashable, Sendable {
         /// A grant, 1 to 1,024 characters of base64url; its secret, 22; and its end.
         case granted(String, secret: String, until: Timestamp)
-        /// What had to end has ended.
+        /// What had to end has ended, or the relay has the answer.
         case ended
         /// The relay refuses, and nothing has changed. A temporary refusal may be repeated, after a time if it says one.
         case refused(code: String, isTemporary: Bool, retryAfter: Interval?)

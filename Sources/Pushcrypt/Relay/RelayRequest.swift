@@ -19,8 +19,9 @@ package struct RelayOrigin: Hashable, Sendable, CustomStringConvertible {
     private static let maximumLength = 255
 }
 
-/// A signed request to a relay: the headers and the body of a POST to `RelayRequest.path`. (`Docs/Relay.md`, Push key)
+/// A signed request to a relay: the headers and the body of a POST. (`Docs/Relay.md`, Push key)
 package struct RelayRequest: Sendable {
+    /// Where messages go.
     package static let path = "/v1/push"
     /// The most messages of a request.
     package static let mostMessages = 45
@@ -53,12 +54,14 @@ package struct RelayRequest: Sendable {
             body.append(contentsOf: message)
         }
         body.append(contentsOf: Self.end)
-        self.init(body: body, to: origin, signedBy: key, at: now)
+        self.init(body: body, for: Self.path, to: origin, signedBy: key, at: now)
     }
 
-    init(body: ContiguousArray<UInt8>, to origin: RelayOrigin, signedBy key: PushKey, at now: Timestamp) {
+    init(
+        body: ContiguousArray<UInt8>, for path: String, to origin: RelayOrigin, signedBy key: PushKey, at now: Timestamp
+    ) {
         self.body = body
-        let signature = key.signature(of: Self.signedText(origin, key.publicKey, body, at: now).span)
+        let signature = key.signature(of: Self.signedText(origin, path, key.publicKey, body, at: now).span)
         headers = [
             ("Content-Type", "application/json"), ("Pushcrypt-Key", key.publicKey.text),
             ("Pushcrypt-Time", "\(now.milliseconds)"), ("Pushcrypt-Signature", Base64URL.string(signature.span)),
@@ -72,7 +75,8 @@ package struct RelayRequest: Sendable {
 
     /// What a request signs.
     private static func signedText(
-        _ origin: RelayOrigin, _ key: SigningPublicKey, _ body: ContiguousArray<UInt8>, at now: Timestamp
+        _ origin: RelayOrigin, _ path: String, _ key: SigningPublicKey, _ body: ContiguousArray<UInt8>,
+        at now: Timestamp
     ) -> ContiguousArray<UInt8> {
         var text = ContiguousArray<UInt8>()
         text.append("pushcrypt/1 relay request\0")

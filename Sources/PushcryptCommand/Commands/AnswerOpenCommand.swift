@@ -12,9 +12,11 @@ extension Command {
                 Example("pushcrypt seal --to phone1 --id deploy-17 --answerable approve.json"),
                 Example("pushcrypt --store phone open --answer APPROVE sealed.json > answer.txt", "as the phone's app"),
                 Example("pushcrypt answer open --within 10m answer.txt", "what the user chose"),
+                Example("pushcrypt answer fetch --follow", "what comes through a publisher's relay"),
             ],
             commands: [
-                Command("open", "open an answer, once", AnswerOpenCommand.self)
+                Command("open", "open an answer, once", AnswerOpenCommand.self),
+                Command("fetch", "take answers from a publisher's relay, and open them", AnswerFetchCommand.self),
             ])
     }
 }
@@ -47,12 +49,7 @@ struct AnswerOpenCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "what the app sent; default standard input")
-        let life = Int(AnswerKey.life.seconds)
-        limit = .seconds(
-            UInt64(
-                clamping: arguments.seconds(
-                    "--within", "TIME", 1...life,
-                    help: "how long after it was sealed a message may be answered; default, and at most, 31d") ?? life))
+        limit = arguments.answerLimit()
         topic = TopicArgument(&arguments, help: "the app, if its provider key is not bound to it")
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
@@ -81,36 +78,9 @@ struct AnswerOpenCommand: CommandBody {
         let text = input.last == newline ? input.dropLast() : input[...]
         let opener = try StoredAnswers(try console.open(store), topic, limit, console)
         let opened = try opener.open(String(decoding: text, as: UTF8.self))
-        let isTable = console.showsOutput && !isJSON && output.path == nil
-        let shown = isTable ? opened.rows(console) : console.shown(json: opened.json) + "\n"
+        let shown = opened.shown(asTable: console.showsOutput && !isJSON && output.path == nil, console)
         try console.deliver(ContiguousArray(shown.utf8).span, to: output, isSecret: true)
         return .done
-    }
-}
-
-/// Opens answers with a store.
-private struct StoredAnswers: Sendable {
-    let store: SQLiteKeyStore
-    let topic: Topic?
-    let limit: Interval
-    let console: Console
-
-    /// Refuses a store without a provider key, which can open no answer.
-    init(_ store: SQLiteKeyStore, _ topic: Topic?, _ limit: Interval, _ console: Console) throws(CommandFailure) {
-        try withStoreErrors { () throws(KeyStoreError) in try ProviderKeys(of: store).refuseNone() }
-        (self.store, self.topic, self.limit, self.console) = (store, topic, limit, console)
-    }
-
-    func open(_ text: String) throws(CommandFailure) -> DeviceAnswer {
-        do {
-            return try store.openAnswer(text, topic: topic, within: limit, at: console.timestamp)
-        } catch let error as OpenError {
-            throw CommandFailure(error)
-        } catch let error as KeyStoreError {
-            throw CommandFailure(error)
-        } catch {
-            preconditionFailure("a store throws nothing else")
-        }
     }
 }
 

@@ -11,32 +11,51 @@ struct DeviceAcceptCommand: CommandBody {
                 "Exit 65 without an answer is status 404: not a post, or there is no such code, or none any more. Any other failure is 503: the phone posts again.",
             ],
             more: [
-                "--json has the answer's body as 'reply', beside 'outcome' and 'device'; an answer of the user, for 'answer open', is 'answer'. Without --json an answer is refused: it would be lost."
+                "--json has the answer's body as 'reply', beside 'outcome' and 'device'; an answer of the user, for 'answer open', is 'answer'. Without --json an answer is refused: it would be lost.",
+                "--serve listens at a Unix socket for a web server that speaks SCGI, such as nginx, and asks for a passphrase once. A request has 64 KB and 10 seconds. Standard output has a line of JSON for each post, without the reply, before it is answered. SIGTERM ends it.",
             ],
-            examples: [Example("pushcrypt device accept < request > reply")])
+            examples: [
+                Example("pushcrypt device accept < request > reply"),
+                Example("pushcrypt device accept --serve /run/pushcrypt/accept.sock > posts"),
+            ])
     }
 
     private let file: String
     private let store: StoreArguments
     private let isJSON: Bool
+    private let socket: String?
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "what the phone has posted; default standard input")
+        socket = arguments.value(
+            "--serve", "SOCKET", help: "take posts at this Unix socket, which only its owner and group may use")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
+        arguments.option("--serve", excludes: ["--json"], hint: "it writes JSON in any case")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let text = try console.read(file, limit: PhonePost.maximumLength + 1)
-        let post: PhonePost
-        do throws(KeyError) { post = try PhonePost(json: text, over: .open) } catch {
-            throw CommandFailure(error, in: "the phone's post")
-        }
+        if let socket { return try DeviceServe(path: socket, arguments: store, console: console).run() }
+        let post = try Self.post(try console.read(file, limit: PhonePost.maximumLength + 1))
         if case .answer = post, !isJSON {
             throw .usage(
                 "the post is an answer, which only --json prints", hint: "add --json, and give it to answer open")
         }
-        let store = try console.open(store)
+        let answer = try Self.accept(post, try console.open(store), console)
+        return try write(answer, console)
+    }
+
+    /// Reads a post.
+    static func post(_ text: ContiguousArray<UInt8>) throws(CommandFailure) -> PhonePost {
+        do throws(KeyError) { return try PhonePost(json: text, over: .open) } catch {
+            throw CommandFailure(error, in: "the phone's post")
+        }
+    }
+
+    /// Takes a post, and reports what it has changed.
+    static func accept(
+        _ post: PhonePost, _ store: SQLiteKeyStore, _ console: Console
+    ) throws(CommandFailure) -> PostAnswer {
         let answer: PostAnswer?
         do throws(KeyStoreError) {
             let terms = ReplyTerms(suites: try store.permittedSuites(), topic: try store.defaultTopic())
@@ -50,26 +69,20 @@ struct DeviceAcceptCommand: CommandBody {
             throw CommandFailure(PairingError(.unknown, "no open code belongs to this request: answer with status 404"))
         }
         try report(answer, store, console)
-        return try write(answer, console)
+        return answer
     }
 
     /// Writes the body of the answer, in --json beside what became of the post.
     private func write(_ answer: PostAnswer, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let body = String(decoding: answer.body, as: UTF8.self)
         guard isJSON else {
-            try console.write(body + "\n")
+            try console.write(String(decoding: answer.body, as: UTF8.self) + "\n")
             return .done
         }
-        var json = JSONWriter()
-        json.object { json in
-            for (name, value) in answer.event.members { json.string(value, for: name) }
-            json.string(body, for: "reply")
-        }
-        try console.write(line: json.bytes)
+        try console.write(line: answer.json(withReply: true))
         return .done
     }
 
-    private func report(
+    private static func report(
         _ answer: PostAnswer, _ store: SQLiteKeyStore, _ console: Console
     ) throws(CommandFailure) {
         switch answer.event {
@@ -83,7 +96,7 @@ struct DeviceAcceptCommand: CommandBody {
         }
     }
 
-    private func changed(
+    private static func changed(
         _ verb: String, _ id: String, _ store: SQLiteKeyStore, _ console: Console
     ) throws(CommandFailure) {
         let device = try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id) }
@@ -92,6 +105,18 @@ struct DeviceAcceptCommand: CommandBody {
         foreign.add(id, pinning: device?.pinnedProvider)
         console.warn(of: foreign)
         console.warn(ofStale: try RegistrationReplies(of: store).warning)
+    }
+}
+
+extension PostAnswer {
+    /// What became of the post, for programs.
+    func json(withReply: Bool) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            for (name, value) in event.members { json.string(value, for: name) }
+            if withReply { json.string(String(decoding: body, as: UTF8.self), for: "reply") }
+        }
+        return json.bytes
     }
 }
 

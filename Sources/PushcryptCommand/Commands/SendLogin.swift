@@ -38,25 +38,38 @@ package struct SendLogin: Sendable {
             "--environment", "WHICH", help: "the APNs of lines that do not say; default production")
         arguments.group("the connection", isAdvanced: true)
         host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
-        authorities = arguments.value(
-            "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
-        proxy = arguments.value(
-            "--proxy", "URL",
-            help:
-                "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says"
-        )
-        proxyFile = arguments.value(
-            "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
+        (authorities, proxy, proxyFile) = Self.way(&arguments)
         timeout = arguments.milliseconds(
             "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 10s and 30s"
         )
         arguments.group(nil)
         arguments.atMostOne(of: "--key", "--certificate")
-        arguments.atMostOne(of: "--proxy", "--proxy-file")
         arguments.option("--key-id", needs: "--key")
         arguments.option("--team", needs: "--key")
         arguments.option("--key", needs: "--team", hint: "the developer account shows it, ten characters")
         arguments.option("--certificate-passphrase-file", needs: "--certificate")
+    }
+
+    /// The options of who connects without a login of Apple's.
+    init(connection arguments: inout Arguments) {
+        (key, keyID, team, certificate, passphraseFile) = (nil, nil, nil, nil, nil)
+        (environment, host, timeout) = (nil, nil, nil)
+        arguments.group("the connection", isAdvanced: true)
+        (authorities, proxy, proxyFile) = Self.way(&arguments)
+        arguments.group(nil)
+    }
+
+    private static func way(
+        _ arguments: inout Arguments
+    ) -> (authorities: String?, proxy: String?, proxyFile: String?) {
+        let authorities = arguments.value(
+            "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
+        let proxy = arguments.value(
+            "--proxy", "URL", help: "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says")
+        let proxyFile = arguments.value(
+            "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
+        arguments.atMostOne(of: "--proxy", "--proxy-file")
+        return (authorities, proxy, proxyFile)
     }
 
     /// The store's settings as options, for a command line without a login.

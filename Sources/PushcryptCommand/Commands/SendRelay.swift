@@ -21,7 +21,10 @@ extension SendArguments {
 
     /// The push key of the store.
     package func pushKey(_ console: Console) throws(CommandFailure) -> PushKey {
-        let store = try console.open(store)
+        try Self.pushKey(of: try console.open(store))
+    }
+
+    static func pushKey(of store: SQLiteKeyStore) throws(CommandFailure) -> PushKey {
         do throws(KeyStoreError) {
             return try store.pushSecret()
         } catch {

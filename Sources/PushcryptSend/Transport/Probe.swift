@@ -14,22 +14,31 @@ struct Probe {
         case noConnection(String)
         /// There is a connection, and no answer.
         case noAnswer(String)
-        case answer(PushAnswer)
+        case answer(Response)
     }
 
     let destination: Destination
 
-    /// Sends a request and waits for its answer.
+    /// Sends a push and waits for its answer.
     func send(_ push: PushToSend, authorization: String?) throws(CommandFailure) -> Result {
+        try ask(
+            Request(
+                path: "/3/device/" + push.deviceToken, headers: push.headers, authorization: authorization,
+                body: push.payload))
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// - Parameter longestAnswer: The longest body that is read, in bytes.
+    func ask(
+        _ request: Request, longestAnswer: Int = PushAnswer.maximumBody
+    ) throws(CommandFailure) -> Result {
         let dialer = try Dialer()
         guard let handle = dialer.dial(destination) else {
             return .noConnection("libcurl refuses an option")
         }
         do throws(HTTP2Error) {
-            let connection = try Connection(handle, 1, destination)
-            let request = Request(
-                path: "/3/device/" + push.deviceToken, headers: push.headers, authorization: authorization,
-                body: push.payload)
+            let connection = try Connection(handle, 1, destination, longestAnswer: longestAnswer)
             return try converse(dialer, connection, request)
         } catch {
             return .noConnection(error.text)
@@ -68,7 +77,7 @@ struct Probe {
                     try connection.session.send(sent, request)
                 case .streams: break
                 case .goingAway(let text): reason = text
-                case .answered(_, let response): return .answer(PushAnswer(response))
+                case .answered(_, let response): return .answer(response)
                 case .failed: return .noAnswer(reason ?? loss ?? "it refuses the stream")
                 }
             }

@@ -7,7 +7,7 @@ internal import PushcryptReceiver
 /// Does what the registrar says, with the device's store and the app's channel. Not run on Apple systems.
 final class AccountRegistrations: @unchecked Sendable {
     // Everything that changes is used on the queue alone.
-    private let settings: AccountSettings
+    let settings: AccountSettings
     private let channel: any RegistrationChannel
     private var registrar = Registrar()
     private var updates: [(account: String, call: CallOrder.Call, end: (PushAccounts.Outcome) -> Void)] = []
@@ -16,7 +16,7 @@ final class AccountRegistrations: @unchecked Sendable {
     private var notices: Set<String> = []
 
     /// One for all objects of the process. It may wait for a disk or the Keychain: tasks' shared threads never do.
-    private static let queue = DispatchQueue(label: "pushcrypt.accounts", qos: .userInitiated)
+    static let queue = DispatchQueue(label: "pushcrypt.accounts", qos: .userInitiated)
 
     init(_ settings: AccountSettings, channel: any RegistrationChannel) {
         self.settings = settings

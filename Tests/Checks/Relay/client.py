@@ -111,8 +111,8 @@ class Client:
         if not self.is_local:
             return None
         Client.count += 1
-        number = Client.count % (254 * 254 * 254)
-        return f"127.{number // 254 // 254 + 1}.{number // 254 % 254 + 1}.{number % 254 + 1}"
+        # Each in a /24 of its own, and few of a /16 one after the other.
+        return f"127.{Client.count % 254 + 1}.{Client.count // 254 % 254 + 1}.1"
 
     def fresh(self):
         """The same relay, from another address."""

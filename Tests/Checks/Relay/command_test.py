@@ -10,6 +10,8 @@ import h2.config, h2.connection, h2.events
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+from answer_tests import *  # noqa: E402, F403
+from serve_tests import *  # noqa: E402, F403
 from client import Client, decode  # noqa: E402
 from phone import Phone, Servers  # noqa: E402
 from world import TOPIC, BehindNginx, BehindOldNginx, Place  # noqa: E402
@@ -74,7 +76,7 @@ class Proxy:
 
     def answer(self, request):
         """Status, headers and body; without a status, the connection breaks."""
-        if request.path == "/v1/push":
+        if request.path in ("/v1/push", "/v1/answers/take"):
             self.requests.append(request)
             if answer := self.fault(request):
                 return answer
@@ -269,8 +271,8 @@ class Home:
 
 def ended(world, grant):
     """Whether the relay has ended this grant by itself."""
-    with open(os.path.join(world.relay.folder, "ended.jsonl"), encoding="utf-8") as file:
-        return f'"g{decode(grant)[5:21].hex()}"' in file.read()
+    with open(os.path.join(world.relay.folder, "ended"), encoding="utf-8") as file:
+        return f"g{decode(grant)[5:21].hex()} " in file.read()
 
 
 def wait_until(condition, seconds=20):

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Shows a publisher's relay with a local APNs, two self-hosted servers, and a phone that pairs with both and leaves one.
+"""Shows a publisher's relay with a local APNs, two self-hosted servers, and a phone that pairs with both, answers
+through the relay, leaves one, and survives a replaced relay key.
 
 Usage: demo.py PUSHCRYPT      pushcrypt-send lies beside it; RelayPhone is of the debug build
 """
@@ -84,12 +85,13 @@ def story(place, relay, origin):
     for body in pushes:
         print(short(body))
     assert len(pushes) == 2
-    say("5. What the phone shows, and the user answers one. The app may send the answer over any channel: only that server opens it.")
+    say("5. The user answers one. The phone cannot reach the server, and leaves the answer with the relay; the server takes it:")
     tell(phone, push=pushes[1])
-    with open("answer", "w") as file:
-        file.write(tell(phone, push=pushes[0], answer="OK")["answer"])
-    assert '"action":"OK"' in run("pushcrypt --store home answer open answer")
-    run("pushcrypt --store garden answer open answer", 65)
+    servers.is_down = True
+    assert tell(phone, push=pushes[0], answer="OK")["delivery"] == "leftWithRelay"
+    servers.is_down = False
+    run(f"pushcrypt --store garden answer fetch --relay {origin}")
+    assert '"action":"OK"' in run(f"pushcrypt --store home answer fetch --relay {origin}")
     say("6. The phone leaves the garden. The garden kept its grant, but the relay does not:")
     shutil.copytree("garden", "kept")
     tell(phone, log_out="garden")
@@ -101,9 +103,20 @@ def story(place, relay, origin):
             break
         time.sleep(0.05)
     print(short(json.dumps({name: answer[name] for name in ("status", "reason")})))
-    assert push("home", origin)["status"] == 200
+    say("7. The publisher replaces the relay key. A week later the phone has renewed its grant, and then the old key may go:")
+    assert relay.run("key", os.path.join(relay.folder, "new.key")).returncode == 0
+    relay.configure(relay_keys=["new.key", "relay.key"])
+    assert relay.restart() and push("home", origin)["status"] == 200
+    # Its launch, 8 days later: the phone's own state says how old the grant is.
     phone.end()
-    say("7. The relay's log: fingerprints of push keys, and counts:")
+    phone.state(change=lambda state: [
+        grant.update(issued=grant["issued"] - 8 * 86_400_000) for account in state["accounts"] for grant in account["registration"]["grants"]])
+    phone.launch()
+    tell(phone, update=["home"])
+    relay.configure(relay_keys=["new.key"])
+    assert relay.restart() and push("home", origin)["status"] == 200
+    phone.end()
+    say("8. The relay's log: fingerprints of push keys, and counts:")
     log = relay.logged()
     for line in log.splitlines()[-2:]:
         print(short(line))

@@ -1,10 +1,10 @@
 """Rules that need the files and the process of this project's relay on Node."""
-import concurrent.futures, contextlib, json, os, re, socket, struct, subprocess, time
+import concurrent.futures, contextlib, json, os, re, socket, struct, subprocess, time, urllib.request
 
 from client import PushKey, decode, envelope, key_header, seal_grant
 from http2 import HTTP2, PREFACE, beginning, headers_frame
 from suite import Fault, accepted, refused, same
-from world import ORIGIN, TOPIC
+from world import ORIGIN, TOPIC, free_port
 
 rules, slow_rules = [], []
 
@@ -29,7 +29,7 @@ def granted(relay):
 
 
 def store(relay):
-    return os.path.join(relay.folder, "ended.jsonl")
+    return os.path.join(relay.folder, "ended")
 
 
 @rule
@@ -46,16 +46,22 @@ def restarts_keep_revocations(place, node):
             accepted(push(relay, key, kept))
 
 
-@rule
-def relays_share_a_store(place, node):
-    with place.relay(node) as one, place.relay(node) as other:
-        other.stop()
-        other.configure(store=store(one), relay_keys=[os.path.join(one.folder, "relay.key")])
-        same(other.start(), True)
+@slow
+def a_second_relay_waits_for_the_first_to_end(place, node):
+    with place.relay(node) as one:
         token, key, grant = granted(one)
-        accepted(push(other, key, grant))
-        same(one.client().revoke(grant).status, 200)
+        before, other = one.process, place.relay(node)
+        other.configure(store=store(one), relay_keys=[os.path.join(one.folder, "relay.key")])
+        same((other.start(), other.process.returncode, "another relay uses" in other.logged()), (False, 64, True))
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            starting = pool.submit(other.start)
+            time.sleep(1)
+            same(one.client().revoke(grant).status, 200)
+            same(one.stop(), 0)
+            same(starting.result(), True)
         refused(push(other, key, grant), 410, "grant-revoked")
+        other.stop()
+        same(before.returncode, 0)
 
 
 @rule
@@ -63,7 +69,7 @@ def a_lost_or_damaged_store_does_not_start(place, node):
     relay = place.relay(node)
     with open(store(relay)) as file:
         header = file.read()
-    row = '{"name":"g%s","at":0,"until":9000000000000}\n' % ("0a" * 16)
+    row = "g%s 9000000000000\n" % ("0a" * 16)
     for text, starts in ((header, True), (header + row, True), (header + row + row[:20], True), (header + row[:20] + row + row, True), ("", False), (header[:-3], False),
                          ("\0" * 100, False), (header + row[5:] + row, False), (header + "\0" * 50 + "\n", False), (None, False)):
         os.path.exists(store(relay)) and os.remove(store(relay))
@@ -79,7 +85,7 @@ def a_lost_or_damaged_store_does_not_start(place, node):
 def a_cut_last_line_loses_nothing_that_was_answered(place, node):
     relay = place.relay(node)
     with open(store(relay), "a") as file:
-        file.write('{"name":"g0a0a')
+        file.write("g0a0a")
     with relay:
         for _ in range(2):
             token, key, grant = granted(relay)
@@ -93,7 +99,7 @@ def a_cut_last_line_loses_nothing_that_was_answered(place, node):
 def a_full_store_refuses_until_there_is_room(place, node):
     relay = place.relay(node)
     # A line fits, and half of the next.
-    room = os.path.getsize(store(relay)) + 140
+    room = os.path.getsize(store(relay)) + 70
     same(relay.start(["prlimit", f"--fsize={room}:unlimited", "sh", "-c", 'exec "$@" 2>/dev/null', "-"]), True)
     with contextlib.ExitStack() as stack:
         stack.callback(relay.stop, kill=True)
@@ -137,18 +143,56 @@ def a_store_that_is_removed_or_replaced_takes_no_revocations(place, node):
 
 
 @rule
-def secrets_that_others_can_read_are_refused(place, node):
+def secrets_as_kubernetes_mounts_them_are_read_and_a_warning_says_who_can_read_them(place, node):
     relay = place.relay(node)
     for name in os.listdir(relay.folder):
         same(os.stat(os.path.join(relay.folder, name)).st_mode & 0o077 == 0 or name == "authority.pem", True, name)
-    for name in ("relay.key", next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))):
-        for mode in (0o640, 0o604, 0o644, 0o660):
+    secrets = ["relay.key", next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))]
+    # A link to a file of a folder that is replaced as a whole.
+    os.mkdir(os.path.join(relay.folder, "..1"))
+    os.symlink("..1", os.path.join(relay.folder, "..data"))
+    for name in secrets:
+        os.rename(os.path.join(relay.folder, name), os.path.join(relay.folder, "..1", name))
+        os.symlink(os.path.join("..data", name), os.path.join(relay.folder, name))
+    same((relay.start(), relay.stop()), (True, 0))
+    for mode, warnings in ((0o400, 0), (0o440, 0), (0o640, 0), (0o644, 2)):
+        for name in secrets:
             os.chmod(os.path.join(relay.folder, name), mode)
-            same((relay.start(), relay.stop()), (False, 64), f"{name} {mode:o}")
-        os.chmod(os.path.join(relay.folder, name), 0o600)
-    same("chmod 600" in relay.logged(), True)
-    same(relay.start(), True)
-    same(relay.stop(), 0)
+        before = len(relay.logged())
+        same((relay.start(), relay.stop()), (True, 0), oct(mode))
+        same(relay.logged()[before:].count("can read"), warnings, oct(mode))
+
+
+@rule
+def what_is_no_key_of_apples_does_not_start(place, node):
+    relay = place.relay(node)
+    p8 = os.path.join(relay.folder, next(name for name in os.listdir(relay.folder) if name.endswith(".p8")))
+    with open(p8, "rb") as file:
+        good = file.read()
+    curve = subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"], capture_output=True, check=True).stdout
+    public = subprocess.run(["openssl", "ec", "-pubout"], input=good, capture_output=True, check=True).stdout
+    for text in (b"", b"c2VjcmV0LXdvcmQ=", good[:100], curve, public, b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0LXdvcmQ=\n-----END PRIVATE KEY-----"):
+        with open(p8, "wb") as file:
+            file.write(text)
+        same((relay.start(), relay.stop()), (False, 64), text)
+    same(("secret" in relay.logged(), "c2Vj" in relay.logged(), relay.logged().count("no key of Apple's")), (False, False, 6))
+    with open(p8, "wb") as file:
+        file.write(good)
+    same((relay.start(), relay.stop()), (True, 0))
+
+
+@rule
+def metrics_are_told_on_this_machine_and_health_to_all(place, node):
+    port = free_port()
+    with place.relay(node, listen_metrics=f"127.0.0.1:{port}") as relay:
+        token, key, grant = granted(relay)
+        accepted(push(relay, key, grant))
+        same((relay.client().send("GET", "/health").status, relay.client().send("GET", "/metrics").status), (200, 404))
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        same('pushcrypt_relay_answers_total{status="200",reason=""} 1' in lines, True, lines)
+        same([line for line in lines if line.startswith(("pushcrypt_relay_rows ", "pushcrypt_relay_queue "))], ["pushcrypt_relay_rows 0", "pushcrypt_relay_queue 0"])
+        same(relay.logged().count("/health"), 0)
 
 
 @rule
@@ -292,6 +336,20 @@ def it_ends_after_the_last_answer(place, node):
             same(time.monotonic() - start < 15, True)
     finally:
         place.mock.fault = lambda number, request: None
+
+
+@slow
+def what_apns_does_not_answer_ends_with_it_within_8_seconds(place, node):
+    relay = place.relay(node)
+    relay.start()
+    token, key, grant = granted(relay)
+    place.mock.fault = lambda number, request: Fault("silence") if request.path.endswith(token) else None
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(push, relay, key, grant)
+        time.sleep(0.7)
+        start = time.monotonic()
+        same((relay.stop(), time.monotonic() - start < 8), (0, True))
+        refused(waiting.result(), 504, "no-answer", "unknown")
 
 
 @rule

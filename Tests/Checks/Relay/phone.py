@@ -27,13 +27,15 @@ class Servers:
                 self.end_headers()
                 self.wfile.write(answer.encode())
 
-        self.run, self.posts = run, []
+        self.run, self.posts, self.is_down = run, [], False
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def serve(self, store, what, body):
         self.posts.append((store, what, body))
+        if self.is_down:
+            return 1, ""
         if what == "register":
             record = json.loads(body)["record"]
             device = json.loads(base64.urlsafe_b64decode(record + "=" * (-len(record) % 4)))["device"]

@@ -5,7 +5,7 @@
 
 Both take the Node of the path, and a newer one in .build/relay if `make setup PART=relay` made it, and nginx. `short` leaves what takes longer than a
 second, and the rules of files and processes, to the newer Node. RULE are functions of conformance.py and own_rules.py;
-`unit` are those of relay.test.mjs, `page` follows Docs/SelfHostedServer.md.
+`unit` are those of the *.test.mjs, `page` follows Docs/SelfHostedServer.md.
 """
 import json, os, shutil, subprocess, sys, time
 
@@ -27,7 +27,8 @@ def version(node):
 
 
 def units(node):
-    done = subprocess.run([node, "--test", os.path.join(HERE, "relay.test.mjs")], capture_output=True, text=True)
+    files = sorted(os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".test.mjs"))
+    done = subprocess.run([node, "--test", *files], capture_output=True, text=True)
     return 1, [done.stdout[-1500:] + done.stderr[-500:]] if done.returncode else [], []
 
 

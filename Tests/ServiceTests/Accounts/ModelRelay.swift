@@ -19,6 +19,8 @@ struct ModelRelay {
     var refusals: [String: WebAnswer] = [:]
     var end = Timestamp(milliseconds: 1_767_225_600_000).adding(.days(180))
     private(set) var issued: [Grant] = []
+    /// The answers that phones have left, in order.
+    private(set) var left: [(pushKey: String, text: String)] = []
     private(set) var requests: [(path: String, body: [String: Any])] = []
 
     static func answer(
@@ -76,6 +78,14 @@ struct ModelRelay {
             for other in issued.indices where other == index || body.count == 3 && issued[other].token == grant.token {
                 issued[other].isLive = false
             }
+            return Self.answer(200, "{}")
+        case "/v1/answers":
+            guard let text = body["answer"] as? String, let secret = body["secret"] as? String, body.count == 3,
+                let grant = issued.first(where: { $0.text == body["grant"] as? String })
+            else { return malformed }
+            guard grant.isLive else { return Self.refusal(410, "grant-revoked") }
+            guard grant.secret == secret else { return Self.refusal(403, "wrong-secret") }
+            left.append((grant.pushKey, text))
             return Self.answer(200, "{}")
         default: return Self.refusal(404, "not-found")
         }

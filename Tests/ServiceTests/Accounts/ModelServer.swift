@@ -52,7 +52,8 @@ struct ModelServer {
             let verdict = verdict(on: record, session: user)
             let reply = reply(verdict, to: record, held: held)
             return user == nil ? sign(reply, to: record.bytes) : reply.json
-        case .pairing, .answer, nil: return nil
+        case .answer: return []
+        case .pairing, nil: return nil
         }
     }
 

@@ -57,7 +57,9 @@ final class TestRelay: WebPosting {
     var posts: [String] {
         state.withLock { state in
             state.requests.compactMap { request in
-                guard let post = try? PhonePost(json: request.body, over: .open) else { return nil }
+                guard !request.url.hasPrefix(ModelRelay.origin),
+                    let post = try? PhonePost(json: request.body, over: .open)
+                else { return nil }
                 switch post {
                 case .pairing: return "pairing"
                 case .hello: return "hello"

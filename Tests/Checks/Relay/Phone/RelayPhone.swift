@@ -64,15 +64,21 @@ import UserNotifications
         shown["body"] = outcome.shown?.body
         if let action {
             let (answers, continuation) = AsyncStream.makeStream(of: String?.self)
+            let (deliveries, delivery) = AsyncStream.makeStream(of: String.self)
             let configuration = NotificationResponder.Configuration(opening: Service().configuration)
-            let responder = NotificationResponder(configuration: configuration) { response in
-                continuation.yield(try await response.answer(with: action, using: configuration))
+            let responder = NotificationResponder(configuration: configuration) { [accounts] response in
+                let answer = try await response.answer(with: action, using: configuration)
+                continuation.yield(answer)
+                guard let answer, let account = response.value.account else { return .done }
+                delivery.yield("\(await accounts.send(answer: answer, of: account))")
                 return .done
             }
             device.center.delegate = responder
             _ = await device.respond(.tap, to: outcome.requestIdentifier)
             continuation.finish()
+            delivery.finish()
             for await answer in answers { shown["answer"] = answer }
+            for await delivery in deliveries { shown["delivery"] = delivery }
         }
         return shown
     }

@@ -1,0 +1,70 @@
+package import Pushcrypt
+package import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+/// `answer fetch`, which another program carries out: so this one is linked with no HTTP library.
+struct AnswerFetchCommand: CommandBody {
+    static var page: CommandPage { AnswerFetchArguments.page }
+
+    private let arguments: AnswerFetchArguments
+
+    init(_ arguments: inout Arguments) { self.arguments = AnswerFetchArguments(&arguments) }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        // Options may stand before the command.
+        var words = console.arguments
+        for name in ["answer", "fetch"] { words.firstIndex(of: name).map { _ = words.remove(at: $0) } }
+        throw runSendProgram(["answer", "fetch"] + words)
+    }
+}
+
+/// The arguments of `answer fetch`, which both programs read.
+package struct AnswerFetchArguments: Sendable {
+    private let relay: String?
+    package let isFollowing: Bool
+    package let isJSON: Bool
+    package let login: SendLogin
+    private let limit: Interval
+    private let topic: TopicArgument
+    private let store: StoreArguments
+
+    package init(_ arguments: inout Arguments) {
+        isFollowing = arguments.flag("--follow", help: "wait for the next answers, until a signal ends it")
+        limit = arguments.answerLimit()
+        relay = arguments.value(
+            SendArguments.relayOption, "ORIGIN", help: "the publisher's relay; default the store's setting 'relay'")
+        topic = TopicArgument(&arguments, help: "the app, if its provider key is not bound to it")
+        isJSON = arguments.json()
+        login = SendLogin(connection: &arguments)
+        store = StoreArguments(&arguments)
+    }
+
+    package static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "A phone that cannot reach its server leaves answers with the publisher's relay, sealed, for an hour. This takes those for the store's push key, and writes each as 'answer open' does. The relay forgets an answer only after it was written: if this command is killed, the answer comes again, with \"repeated\": true.",
+                "Exit 0 also if there are none. An answer that does not open is a warning, and the end is then exit 65.",
+            ],
+            more: [
+                "The relay can hold answers back: give approvals a --within. With --follow, an unreachable relay is tried again."
+            ],
+            examples: [
+                Example("pushcrypt answer fetch --within 10m"),
+                Example("pushcrypt answer fetch --follow --json | while read -r answer; do …; done"),
+            ])
+    }
+
+    /// The relay's origin and what signs requests to it.
+    package func relay(_ console: Console) throws(CommandFailure) -> (RelayOrigin, PushKey) {
+        let opened = try console.open(store)
+        let stored = try withStoreErrors { () throws(KeyStoreError) in try opened.setting(.relay) }
+        guard let text = relay ?? stored else {
+            throw .usage("no relay is known", hint: "name it with --relay, or keep it: pushcrypt config relay ORIGIN")
+        }
+        return (try SendArguments.origin(text), try SendArguments.pushKey(of: opened))
+    }
+
+    package func answers(_ console: Console) throws(CommandFailure) -> StoredAnswers {
+        try StoredAnswers(try console.open(store), try topic.topic(console), limit, console)
+    }
+}

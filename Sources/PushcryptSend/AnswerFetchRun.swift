@@ -1,0 +1,120 @@
+internal import Pushcrypt
+internal import PushcryptCommand
+internal import PushcryptCommandKit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// `answer fetch`: takes answers from a relay, opens and writes them, and only then acknowledges them. to
+struct AnswerFetchRun: CommandBody {
+    static var page: CommandPage { AnswerFetchArguments.page }
+
+    /// The pauses of `--follow` after failures, in seconds.
+    private static let pauses: [UInt32] = [1, 2, 5, 10, 30]
+
+    private let arguments: AnswerFetchArguments
+
+    init(_ arguments: inout Arguments) { self.arguments = AnswerFetchArguments(&arguments) }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let (origin, key) = try arguments.relay(console)
+        let destination = try arguments.login.destination(origin, proxy: arguments.login.proxyURL(console))
+        var relay = AnswerRelay(origin: origin, key: key, destination: destination)
+        let answers = try arguments.answers(console)
+        var exit = ExitCode.done
+        var taken: [String] = []
+        while true {
+            let wait = arguments.isFollowing && taken.isEmpty ? RelayRequest.longestWait : 0
+            let texts = try take(from: &relay, waiting: wait, done: taken, console)
+            if texts.isEmpty, !arguments.isFollowing { return exit }
+            taken = Array(texts.prefix(RelayRequest.mostDone))
+            for text in taken where try !show(text, answers, console) { exit = .refused }
+        }
+    }
+
+    /// Takes what is there; with `--follow`, as often as it takes.
+    private func take(
+        from relay: inout AnswerRelay, waiting seconds: Int, done: [String], _ console: Console
+    ) throws(CommandFailure) -> [String] {
+        var pauses = Self.pauses[...]
+        while true {
+            do throws(CommandFailure) {
+                return try relay.take(waiting: seconds, done: done, console)
+            } catch {
+                guard arguments.isFollowing, error.exit == .failed else { throw error }
+                if pauses.count == Self.pauses.count { console.warning("\(error.message); trying again") }
+                sleep(pauses.count > 1 ? pauses.removeFirst() : pauses[pauses.startIndex])
+            }
+        }
+    }
+
+    /// Writes an answer; returns false for one that does not open, which is acknowledged nevertheless: it never will.
+    private func show(_ text: String, _ answers: StoredAnswers, _ console: Console) throws(CommandFailure) -> Bool {
+        do throws(CommandFailure) {
+            try answers.show(text, asJSON: arguments.isJSON)
+            return true
+        } catch {
+            guard error.cause is OpenError else { throw error }
+            console.warning("an answer does not open: \(error.message)")
+            return false
+        }
+    }
+}
+
+/// The answers that a relay has for a push key.
+private struct AnswerRelay {
+    /// The longest body: 512 KB of texts.
+    private static let longestAnswer = 1 << 20
+
+    let origin: RelayOrigin
+    let key: PushKey
+    let destination: Destination
+    /// The relay's time less that of this machine, in milliseconds.
+    private var offset: Int64 = 0
+
+    init(origin: RelayOrigin, key: PushKey, destination: Destination) {
+        (self.origin, self.key, self.destination) = (origin, key, destination)
+    }
+
+    /// Acknowledges texts, and returns those that are there.
+    mutating func take(
+        waiting seconds: Int, done: [String], _ console: Console
+    ) throws(CommandFailure) -> [String] {
+        var response = try ask(waiting: seconds, done: done, console)
+        if response.status == 401, let now = json(response)?["now"]?.integer {
+            offset = now - Int64(console.now())
+            response = try ask(waiting: seconds, done: done, console)
+        }
+        if response.status == 200, let texts = json(response)?["answers"] { return texts.elements.compactMap(\.string) }
+        let code = json(response)?["code"]?.string.flatMap { PushAnswer.isWord($0) ? $0 : nil } ?? "no relay's answer"
+        let text = "\(destination.authority) answers with \(response.status), \(code)"
+        guard response.status == 429 || response.status >= 500 else {
+            throw .usage(text, hint: "is \(origin) the origin by which the relay calls itself?")
+        }
+        throw .failed(text)
+    }
+
+    private func json(_ response: Response) -> JSONValue? {
+        try? JSONDocument(parsing: response.body, maximumBytes: Self.longestAnswer).root
+    }
+
+    private func ask(
+        waiting seconds: Int, done: [String], _ console: Console
+    ) throws(CommandFailure) -> Response {
+        let time = Timestamp(milliseconds: UInt64(max(0, Int64(console.now()) + offset)))
+        let signed = RelayRequest(waiting: seconds, done: done, to: origin, signedBy: key, at: time)
+        let request = Request(
+            path: RelayRequest.answersPath, headers: signed.headers.map { ($0.name.lowercased(), $0.value) },
+            body: signed.body)
+        switch try Probe(destination: destination).ask(request, longestAnswer: Self.longestAnswer) {
+        case .answer(let response): return response
+        case .noConnection(let text): throw .failed("no connection to \(destination.authority): \(text)")
+        case .noAnswer(let text): throw .failed("\(destination.authority) gives no answer: \(text)")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import ModelKeychain
+import Pushcrypt
+import TestPhone
+import Testing
+
+@testable import PushcryptKeyStore
+@testable import PushcryptReceiver
+@testable import PushcryptService
+
+/// The ways of an answer: the address of the code, then the relay. (`Docs/Relay.md`, The way back for answers)
+@Suite(.serialized, .oneAtATime) struct AnswerDeliveryTests {
+    private let app: TestApp
+    private let server: TestServer
+    private let web: TestRelay
+    private let pushKey = PushKey().publicKey
+    private static let home = "http://192.168.1.7:8080/pair"
+
+    init() throws {
+        app = try TestApp()
+        (server, web) = (app.server, app.web)
+        server.name(pushKey, to: "cabin")
+    }
+
+    /// An app with a paired account that has a grant.
+    private func paired(at url: String = ModelPairing.url, hasRelay: Bool = true) async throws -> PushAccounts {
+        let accounts = app.accounts { $0.relay = hasRelay ? PushRelay(ModelRelay.origin) : nil }
+        try #require(await accounts.pair(web.pairs("cabin", with: server, at: url), as: "cabin").status == .registered)
+        return accounts
+    }
+
+    private var left: [String] { web.with { $0.left.map { "\($0.pushKey) \($0.text)" } } }
+
+    @Test func aServerThatIsThereGetsIt() async throws {
+        let accounts = try await paired()
+        #expect(await accounts.send(answer: "AQ", of: "cabin") == .delivered)
+        #expect(web.posts.suffix(2) == ["record", "answer"] && left.isEmpty)
+    }
+
+    @Test(arguments: [nil, WebAnswer(status: 503, body: [])])
+    func theRelayKeepsItForAServerThatIsNot(answer: WebAnswer?) async throws {
+        let accounts = try await paired()
+        web.answers = [answer]
+        #expect(await accounts.send(answer: "AQ", of: "cabin") == .leftWithRelay)
+        #expect(left == ["\(pushKey.text) AQ"])
+    }
+
+    /// [P-11]
+    @Test func overHTTPTheServerSaysFirstThatItIsThere() async throws {
+        let accounts = try await paired(at: Self.home)
+        #expect(await accounts.send(answer: "AQ", of: "cabin") == .delivered)
+        #expect(web.posts.suffix(2) == ["hello", "answer"] && left.isEmpty)
+        // In another network the address is a stranger's.
+        web.place(TestServer(), at: Self.home)
+        #expect(await accounts.send(answer: "Ag", of: "cabin") == .leftWithRelay)
+        #expect(web.posts.suffix(2) == ["answer", "hello"] && left == ["\(pushKey.text) Ag"])
+    }
+
+    @Test func whatNobodyTakesStays() async throws {
+        let accounts = try await paired()
+        web.with { $0.refusals["/v1/answers"] = ModelRelay.answer(429, #"{"code":"too-many-requests"}"#) }
+        web.answers = [nil]
+        #expect(await accounts.send(answer: "AQ", of: "cabin") == .undelivered)
+        web.with { $0.refusals = [:] }
+        web.answers = [nil]
+        #expect(await accounts.send(answer: "AQ", of: "nobody") == .undelivered)
+        web.answers = [nil]
+        let other = app.accounts { $0.relay = nil }
+        #expect(await other.send(answer: "AQ", of: "cabin") == .undelivered)
+        #expect(left.isEmpty)
+    }
+}
