@@ -5,6 +5,7 @@
 """
 import os
 import pathlib
+import re
 import sys
 import zipfile
 
@@ -20,7 +21,7 @@ PACKAGE = pathlib.Path("Sources/Languages/go")
 
 def write(path, version, mod, files):
     """A version of a module; each file is its name and its place."""
-    folder = FOLDER / path / "@v"
+    folder = FOLDER / re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), path) / "@v"
     folder.mkdir(parents=True)
     (folder / "list").write_text(version + "\n")
     (folder / f"{version}.info").write_text(f'{{"Version":"{version}","Time":"2025-01-01T00:00:00Z"}}')
@@ -40,7 +41,7 @@ def below(root, folders):
 
 
 if WHAT != "--needed":
-    write("example.com/pushcrypt", f"v{WHAT}", (PACKAGE / "go.mod").read_text(), below(PACKAGE, ["."]))
+    write("example.com/pushcrypt/Sources/Languages/go", f"v{WHAT}", (PACKAGE / "go.mod").read_text(), below(PACKAGE, ["."]))
     sys.exit()
 for path, version, folders in NEEDED:
     root = DEBIAN / path.rsplit("/", 1)[1]

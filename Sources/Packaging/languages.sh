@@ -41,8 +41,8 @@ java() {
     group=$(sed -nE 's|.*<groupId>(.*)</groupId>.*|\1|p' "$work/java/pom.xml" | head -n 1)
     find "$source" -name '*.java' | sort >"$work/sources"
     javac --release 17 -g -parameters -Xlint:all -Werror -d "$work/classes" "@$work/sources"
-    javadoc -quiet -notimestamp -Xdoclint:all -Werror --release 17 -d "$work/javadoc" --module-source-path "pushcrypt=$source" \
-        --module pushcrypt >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+    javadoc -quiet -notimestamp -Xdoclint:all -Werror --release 17 -d "$work/javadoc" --module-source-path "com.example.pushcrypt=$source" \
+        --module com.example.pushcrypt >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
     for folder in "$work/classes" "$source" "$work/javadoc"; do install -D -m 644 LICENSE "$folder/META-INF/LICENSE"; done
     install -D -m 644 "$work/java/pom.xml" "$work/classes/META-INF/maven/$group/pushcrypt/pom.xml"
     install -m 644 "$work/java/pom.xml" "$out/$name.pom"

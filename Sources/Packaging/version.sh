@@ -26,7 +26,7 @@ Sources/Languages/go/doc.go|const Version = "$1"
 Sources/Languages/java/pom.xml|<version>$1</version>  <!-- version.sh -->
 Sources/Languages/javascript/package.json|"version": "$1"
 Sources/Languages/python/src/pushcrypt/__init__.py|__version__ = "$(python "$1")"
-Tests/Checks/Interop/go/go.mod|example.com/pushcrypt v$1
+Tests/Checks/Interop/go/go.mod|example.com/pushcrypt/Sources/Languages/go v$1
 Tests/CommandTests/ProgramTests.swift|pushcrypt $1 (libsodium
 END
 }

@@ -31,8 +31,8 @@ import Testing
         ),
         (.pairing, PairingError.Code.allCases.map(\.description) + ["pairing-used"]),
         (.categories, CategoryError.Code.allCases.map(\.description)),
-        // Of the C library; the same list stands in CLibraryTests.
-        (.library, ["invalid-call", "buffer-too-small"]),
+        // Of the C library, as in CLibraryTests, and of the packages.
+        (.library, ["implausible-time", "invalid-call", "buffer-too-small"]),
         (.json, JSONError.Code.allCases.map(\.description)),
     ]
 

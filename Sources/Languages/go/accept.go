@@ -2,25 +2,28 @@ package pushcrypt
 
 import (
 	"crypto/ed25519"
+	"errors"
+	"fmt"
 	"time"
 
-	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
 )
 
-// A StoredDevice is what a provider keeps of a device, under the id in its record. Store it as JSON, which has secrets. What a record gave has
-// the meaning that it has there. Its Certificate is not kept.
+// A StoredDevice is what a provider keeps of a device, under its id, Device. Store it as JSON, which has secrets. What a record gave has the
+// meaning that it has there. Its Certificate is not kept.
 type StoredDevice struct {
 	DeviceRecord
 	// User is "" if the provider knows none. It is never taken from a record.
 	User string
-	// IsRemoved says that the device was removed: key, generation and user are kept [D-38].
+	// IsRemoved says that the device was removed: key, generation and user are kept [D-38], and nothing is sealed to it.
 	IsRemoved bool
 }
 
 // ParseStoredDevice reads what MarshalJSON wrote.
 func ParseStoredDevice(data []byte) (*StoredDevice, error) {
 	fields := newFields(data, MalformedRecord)
-	device := &StoredDevice{User: fields.text("user"), IsRemoved: fields.flag("removed")}
+	fields.most = format.LargestTime
+	device := &StoredDevice{User: fields.checked("user", func(text string) bool { return text != "" }), IsRemoved: fields.flag("removed")}
 	record, err := fields.deviceRecord()
 	device.DeviceRecord = *record
 	return device, err
@@ -42,91 +45,142 @@ func (device *StoredDevice) UnmarshalJSON(data []byte) error {
 
 // Removed returns what to store instead of a device that is removed now [D-38]. What the phone sent before, or says within a day, is older.
 func (device StoredDevice) Removed() *StoredDevice {
-	record := DeviceRecord{PublicKey: device.PublicKey, Device: device.Device, Generation: device.Generation, UpdateKey: device.UpdateKey}
-	record.Sequence = larger(device.Sequence, uint64(time.Now().Add(24*time.Hour).UnixMilli()))
+	now, _ := timeOrNow(time.Time{})
+	return device.ended(larger(device.Sequence, now+24*3_600_000))
+}
+
+// ended returns what is kept of a removed device, with another sequence.
+func (device StoredDevice) ended(sequence uint64) *StoredDevice {
+	record := DeviceRecord{
+		PublicKey: device.PublicKey, Device: device.Device, Topic: device.Topic, Suites: device.Suites, Generation: device.Generation,
+		Created: device.Created, UpdateKey: device.UpdateKey, Sequence: sequence,
+	}
 	return &StoredDevice{DeviceRecord: record, User: device.User, IsRemoved: true}
 }
 
-// AcceptOptions are what else Accept needs to know. The zero value, and nil, is nothing.
+// Devices is how Accept looks into your store, in the transaction in which you store what it returns.
+type Devices interface {
+	// Find returns what you hold under an id, also of a removed device; nil if you never knew it.
+	Find(device string) (*StoredDevice, error)
+	// Holders returns all that you hold with the key, or with the token unless that is "": under any id and of any user, also removed ones.
+	Holders(key DevicePublicKey, token string) ([]*StoredDevice, error)
+}
+
+// AcceptOptions are what else Accept needs to know.
 type AcceptOptions struct {
-	// Topic is the app's bundle id; "" accepts any.
+	// Topic is the app's bundle id. It is required.
 	Topic string
-	// Provider is your provider key. Without it, the keys and certificates that a record names are not checked.
+	// Provider is your provider key. It is required.
 	Provider ProviderPublicKey
+	// NoUser says that the session has no user: then the user is "", and only then.
+	NoUser bool
+	// Device is your id for the device, for records that name none.
+	Device string
 	// OwnKeys are all provider keys you ever had, Provider among them or not.
 	OwnKeys []ProviderPublicKey
 	// Certificate is your current one, the zero value at epoch 0. It goes into the reply [D-37].
 	Certificate Certificate
 	// Issued are all certificates that you issued and that are not below the current floor. From epoch 1 on nil does not ask for StaleStore.
 	Issued []Certificate
-	// Elsewhere is the device with another id under which you hold the record's key; nil if there is none.
-	Elsewhere *StoredDevice
 	// Replace says that your operator says that the device was set up again.
 	Replace bool
 	// PushKey is the public key with which you sign requests to a relay; nil for none.
 	PushKey ed25519.PublicKey
 }
 
-// Accepted is what follows from a record. Store it all in the transaction in which you read what you hold.
+// Accepted is what follows from a record.
 type Accepted struct {
-	// Device is what to store. If the record has no id, set Device.Device to one of yours.
+	// Device has registered.
 	Device *StoredDevice
-	// Reply is what to send to the phone, once Device is stored.
+	// Changes are what to store: Device, and what is left of others that had its key or token. Each replaces what you hold under its id.
+	Changes []*StoredDevice
+	// Reply is what to send to the phone, once that is stored.
 	Reply *Reply
-	// RemovesElsewhere says that Elsewhere has lost its key: store Elsewhere.Removed().
-	RemovesElsewhere bool
 	// StaleStore is a certificate by your key that you did not issue [D-36]; otherwise the zero value. Your store is an older copy, or somebody
-	// else has your provider key: tell your operator, and make it the Proven of the next Plan.
+	// else has your provider key: make it the Proven of the next Plan.
 	StaleStore Certificate
-	// Foreign has the members that name a key you never had [D-35]: the phone trusts somebody else. Tell your operator.
+	// Foreign has the members that name a key you never had [D-35]: the phone trusts somebody else.
 	Foreign []string
+	// Warnings are sentences for your operator: about the two before this, and what of the record was stored as something else.
+	Warnings []string
 }
 
-// Accept decides about a record, by [D-22], [D-27] to [D-32] and [D-35] to [D-38], and merges it with what you hold:
-// nil, or what you stored under its id, also of a removed device. The user is the one whose session sent the record; "" for none. What the
-// record lacks stays as it was held. An error's code is the reason for RefusingReply. (user-mismatch, generation-rollback, generation-too-high,
-// suite-downgrade, unsupported-suite, topic-mismatch, key-taken)
-func Accept(record *DeviceRecord, held *StoredDevice, user string, options *AcceptOptions) (*Accepted, error) {
-	if options == nil {
-		options = &AcceptOptions{}
-	}
+// Accept decides about a record, by [D-22], [D-27] to [D-33] and [D-35] to [D-38]. The user is the one whose session sent the record. What the
+// record lacks stays as it was held. An error's code is the reason for Refusal; an error that is no *Error is a fault of yours, such as a look-up
+// that returns another device. (user-mismatch, generation-rollback, generation-too-high, suite-downgrade, unsupported-suite, topic-mismatch,
+// key-taken)
+func Accept(record *DeviceRecord, devices Devices, user string, options *AcceptOptions) (*Accepted, error) {
 	if record == nil || record.PublicKey.IsZero() {
 		return nil, refuse(MalformedRecord, "there is no record, or no key in it")
+	}
+	if err := options.check(devices, user); err != nil {
+		return nil, err
+	}
+	id := record.Device
+	if id == "" {
+		id = options.Device
+	}
+	if !isDeviceID(id) {
+		return nil, refuse(MalformedRecord, "the record names no device; set AcceptOptions.Device to your id for it, 1 to 255 bytes")
+	}
+	held, err := devices.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	if held != nil && (held.Device != id || held.PublicKey.IsZero()) {
+		return nil, fmt.Errorf("pushcrypt: Find(%q) returned %q: one phone would get what is another's", id, held.Device)
 	}
 	if err := record.refusal(held, user, options); err != nil {
 		return nil, err
 	}
-	device := &StoredDevice{DeviceRecord: *record, User: user}
-	device.Certificate = Certificate{}
-	if len(device.Suites) == 0 {
-		device.Suites = []int{record.PublicKey.Suite()}
-	}
-	if held != nil {
-		device.keep(held, options.Replace || held.IsRemoved)
-	}
-	if device.Topic == "" {
-		device.Topic = options.Topic
-	}
-	other := options.Elsewhere
-	if other != nil && (device.User == "" || other.User != device.User) {
-		return nil, refuse(KeyTaken, "another device, not of the same user, has this key")
+	device := record.merged(id, held, user, options)
+	changes, err := device.displacing(devices, held, options)
+	if err != nil {
+		return nil, err
 	}
 	reply := &Reply{Acknowledged: record.PublicKey, Provider: options.Provider, Certificate: options.Certificate, PushKey: options.PushKey}
 	own := append([]ProviderPublicKey{{}, options.Provider}, options.OwnKeys...)
-	if !options.Provider.IsZero() && !contains(own, record.Provider) {
+	if !contains(own, record.Provider) {
 		reply.Foreign = []string{"provider"}
 	}
-	return &Accepted{device, reply, other != nil, options.unknown(record.Certificate, device.Topic), reply.Foreign}, nil
+	accepted := &Accepted{Device: device, Changes: changes, Reply: reply, StaleStore: options.unknown(record.Certificate, device.Topic), Foreign: reply.Foreign}
+	if len(accepted.Foreign) > 0 {
+		accepted.warn(id + " names a provider key that you never had: somebody else has enrolled the phone")
+	}
+	if !accepted.StaleStore.IsZero() {
+		accepted.warn(id + " shows a certificate that you never issued: your store is an old copy, or somebody has your provider key")
+	}
+	if record.Token != "" && record.Environment == "" {
+		accepted.warn(id + " has a token without an environment: it is stored as one of production")
+	}
+	return accepted, nil
 }
 
-// RefusingReply is the answer to a record that Accept or ParseDeviceRecord refused. The certificate is the current one, the zero value at
-// epoch 0. An error that is not of this package is "internal-error".
-func RefusingReply(err error, certificate Certificate) *Reply {
+func (accepted *Accepted) warn(text string) { accepted.Warnings = append(accepted.Warnings, text) }
+
+// Refusal is the answer to a record that Accept or ParseDeviceRecord refused. The certificate is the current one, the zero value at epoch 0. An
+// error that is not of this package is "internal-error".
+func Refusal(err error, certificate Certificate) *Reply {
 	reply := &Reply{Refused: codeOf(err), Certificate: certificate}
 	if reply.Refused == "" {
 		reply.Refused = "internal-error"
 	}
 	return reply
+}
+
+// check refuses what is a fault of the program, and not of the record.
+func (options *AcceptOptions) check(devices Devices, user string) error {
+	switch {
+	case devices == nil:
+		return errors.New("pushcrypt: Accept needs your store as Devices")
+	case options == nil || checkTopic(options.Topic) != nil || options.Provider.IsZero():
+		return errors.New("pushcrypt: AcceptOptions need Topic and Provider")
+	case (user == "") != options.NoUser:
+		return errors.New("pushcrypt: the user is empty; set AcceptOptions.NoUser for a session without a user, and only then")
+	case options.PushKey != nil && len(options.PushKey) != ed25519.PublicKeySize:
+		return errors.New("pushcrypt: AcceptOptions.PushKey has not 32 bytes")
+	}
+	return nil
 }
 
 // refusal is the first rule that a record breaks, but for [D-32].
@@ -153,31 +207,85 @@ func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *Ac
 	if record.PublicKey.Suite() != 1 && (!isSameKey || held.IsRemoved) {
 		return refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
 	}
-	heldTopic := held.Topic
-	if held.IsRemoved || options.Replace || heldTopic == "" {
-		heldTopic = options.Topic
+	bound := held.Topic
+	if held.IsRemoved || options.Replace || bound == "" {
+		bound = options.Topic
 	}
-	if record.Topic != "" && heldTopic != "" && record.Topic != heldTopic {
-		return refuse(TopicMismatch, "the record is for another app")
+	if record.Topic != "" && (record.Topic != bound || record.Topic != options.Topic) {
+		return refuse(TopicMismatch, "the device is, or was registered, for another app")
 	}
 	return nil
 }
 
-// keep takes over what a record lacks, or only user, update key and sequence. A token has its environment with it.
-func (device *StoredDevice) keep(held *StoredDevice, onlyUser bool) {
+// merged returns the record as it is stored, after what is held.
+func (record *DeviceRecord) merged(id string, held *StoredDevice, user string, options *AcceptOptions) *StoredDevice {
+	device := &StoredDevice{DeviceRecord: *record, User: user}
+	device.Device, device.Certificate = id, Certificate{}
+	if len(device.Suites) == 0 {
+		device.Suites = []int{record.PublicKey.Suite()}
+	}
+	if device.Token != "" && device.Environment == "" {
+		device.Environment = "production"
+	}
+	if held != nil {
+		device.keep(held, options.Replace)
+	}
+	if device.Topic == "" {
+		device.Topic = options.Topic
+	}
+	return device
+}
+
+// keep takes over what a record lacks; of a device that was removed the user, update key and sequence alone, of one that was set up again the user.
+func (device *StoredDevice) keep(held *StoredDevice, isNew bool) {
 	if device.User == "" {
 		device.User = held.User
 	}
-	if device.UpdateKey == nil {
-		device.UpdateKey = held.UpdateKey
+	// An end outranks all, but for the operator's word [D-26].
+	if !isNew && held.Sequence != format.LargestTime {
+		if device.UpdateKey == nil {
+			device.UpdateKey = held.UpdateKey
+		}
+		device.Sequence = larger(device.Sequence, held.Sequence)
 	}
-	device.Sequence = larger(device.Sequence, held.Sequence)
+	if isNew || held.IsRemoved {
+		return
+	}
+	if device.Created.IsZero() && device.PublicKey == held.PublicKey {
+		device.Created = held.Created
+	}
 	hasToken := device.Token != ""
 	for _, one := range recordTexts {
-		if into := one.field(&device.DeviceRecord); *into == "" && !onlyUser && !(hasToken && one.name == "environment") {
+		if into := one.field(&device.DeviceRecord); *into == "" && !(hasToken && one.name == "environment") {
 			*into = *one.field(&held.DeviceRecord)
 		}
 	}
+}
+
+// displacing returns the device, and what is left of others with its key [D-32], or with its token: one phone of one user got each push twice.
+func (device *StoredDevice) displacing(devices Devices, held *StoredDevice, options *AcceptOptions) ([]*StoredDevice, error) {
+	others, err := devices.Holders(device.PublicKey, device.Token)
+	if err != nil {
+		return nil, err
+	}
+	hasKey := held != nil && !held.IsRemoved && !options.Replace && held.PublicKey == device.PublicKey
+	changes := []*StoredDevice{device}
+	for _, one := range others {
+		if one == nil {
+			return nil, errors.New("pushcrypt: Holders returned nil as a device")
+		}
+		isKey, isToken, isUsers := one.PublicKey == device.PublicKey, device.Token != "" && one.Token == device.Token, device.User != "" && one.User == device.User
+		switch {
+		case !isKey && !isToken:
+			return nil, fmt.Errorf("pushcrypt: Holders returned %q, which has another key and another token", one.Device)
+		case one.Device == device.Device:
+		case isKey && !hasKey && !isUsers:
+			return nil, refuse(KeyTaken, "another device, not of the same user, has this key")
+		case !one.IsRemoved && (isKey && !hasKey || isUsers && isToken && one.Topic == device.Topic):
+			changes = append(changes, one.ended(one.Sequence))
+		}
+	}
+	return changes, nil
 }
 
 func larger(a, b uint64) uint64 {

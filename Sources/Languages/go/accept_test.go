@@ -4,27 +4,240 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
+	"sort"
 	"strings"
 	"testing"
 	"time"
 
-	"example.com/pushcrypt"
-	kit "example.com/pushcrypt/pushcrypttest"
+	"example.com/pushcrypt/Sources/Languages/go"
+	kit "example.com/pushcrypt/Sources/Languages/go/pushcrypttest"
 )
 
 func recordOf(key pushcrypt.DevicePublicKey, generation uint64) *pushcrypt.DeviceRecord {
 	return &pushcrypt.DeviceRecord{PublicKey: key, Device: "phone1", Generation: generation, Suites: []int{1}}
 }
 
+// deviceOf is a device with a key, as it is stored.
+func deviceOf(key pushcrypt.DevicePublicKey, topic string) *pushcrypt.StoredDevice {
+	record := *recordOf(key, 1)
+	record.Topic = topic
+	return &pushcrypt.StoredDevice{DeviceRecord: record}
+}
+
+func tableOf(rows ...*pushcrypt.StoredDevice) table {
+	all := table{}
+	for _, row := range rows {
+		if row != nil {
+			all[row.Device] = row
+		}
+	}
+	return all
+}
+
+// take accepts for the user; "" is a session without one.
+func take(record *pushcrypt.DeviceRecord, user string, rows ...*pushcrypt.StoredDevice) (*pushcrypt.Accepted, error) {
+	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: provider.PublicKey(), NoUser: user == ""}
+	return pushcrypt.Accept(record, tableOf(rows...), user, options)
+}
+
+// A row of accept.json.
+type acceptRow struct {
+	ID, Key, Token, Topic, User string
+	UpdateKey                   string `json:"update_key"`
+	Generation, Created         *uint64
+	Sequence                    uint64
+	Removed                     any
+}
+
+func textOr(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func numberOr(number *uint64, other uint64) uint64 {
+	if number == nil {
+		return other
+	}
+	return *number
+}
+
+func (row acceptRow) record(keys map[string]pushcrypt.DevicePublicKey, updates map[string][]byte, topic string) pushcrypt.DeviceRecord {
+	return pushcrypt.DeviceRecord{
+		PublicKey: keys[textOr(row.Key, "1A")], Device: textOr(row.ID, "d"), Generation: numberOr(row.Generation, 1),
+		Created: time.UnixMilli(int64(numberOr(row.Created, 100))), Token: row.Token, Topic: textOr(row.Topic, topic),
+		UpdateKey: updates[row.UpdateKey], Sequence: row.Sequence,
+	}
+}
+
+func (row acceptRow) device(keys map[string]pushcrypt.DevicePublicKey, updates map[string][]byte, topic string) *pushcrypt.StoredDevice {
+	device := &pushcrypt.StoredDevice{DeviceRecord: row.record(keys, updates, topic), User: row.User}
+	if row.Removed != nil {
+		device.IsRemoved, device.Token, device.Created = true, "", time.Time{}
+	}
+	return device
+}
+
+// shown is a device for comparing, without what the table does not have.
+func shown(devices []*pushcrypt.StoredDevice) (texts []string) {
+	for _, one := range devices {
+		device := *one
+		device.Suites, device.Environment = nil, ""
+		if device.IsRemoved {
+			device.Created = time.Time{}
+		}
+		texts = append(texts, string(must(json.Marshal(device))))
+	}
+	sort.Strings(texts)
+	return texts
+}
+
+// The one table of all that decide about a record: the packages, and the command.
+func TestTheCasesOfAccept(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name    string
+			Suite   int
+			Held    *acceptRow
+			Holders []acceptRow
+			Record  struct {
+				acceptRow
+				Way     string
+				Replace bool
+			}
+			Expect string
+			After  []acceptRow
+		}
+	}
+	readJSON(t, "accept.json", &file)
+	first, second := must(kit.NewDeviceKey(bytes.Repeat([]byte{1}, 32))).PublicKey(), must(kit.NewDeviceKey(bytes.Repeat([]byte{2}, 32))).PublicKey()
+	later := func(key pushcrypt.DevicePublicKey) pushcrypt.DevicePublicKey {
+		return must(pushcrypt.NewDevicePublicKey(append(make([]byte, 1184), key.Bytes()...)))
+	}
+	keys := map[string]pushcrypt.DevicePublicKey{"1A": first, "1B": second, "2Q": later(first), "2R": later(second)}
+	updates := map[string][]byte{"U": pushcrypt.GenerateSigningKey().PublicKey(), "V": pushcrypt.GenerateSigningKey().PublicKey()}
+	count := 0
+	for _, one := range file.Cases {
+		if one.Record.Way != "bare" || one.Suite == 2 {
+			continue
+		}
+		count++
+		app := topic
+		if one.Held != nil {
+			app = textOr(one.Held.Topic, app)
+		}
+		app = textOr(one.Record.Topic, app)
+		rows := table{}
+		if one.Held != nil {
+			rows["d"] = one.Held.device(keys, updates, app)
+			rows["d"].Device = textOr(one.Held.ID, "d")
+		}
+		for _, other := range one.Holders {
+			rows[textOr(other.ID, "d")] = other.device(keys, updates, app)
+		}
+		record := one.Record.record(keys, updates, "")
+		accepted, err := pushcrypt.Accept(&record, rows, one.Record.User, &pushcrypt.AcceptOptions{
+			Topic: app, Provider: provider.PublicKey(), NoUser: one.Record.User == "", Replace: one.Record.Replace,
+		})
+		if err != nil {
+			if !errors.Is(err, pushcrypt.Code(one.Expect)) || one.After != nil {
+				t.Errorf("%s: %v", one.Name, err)
+			}
+			continue
+		}
+		var after []*pushcrypt.StoredDevice
+		for _, row := range one.After {
+			after = append(after, row.device(keys, updates, app))
+		}
+		if found, expected := shown(accepted.Changes), shown(after); !reflect.DeepEqual(found, expected) || !strings.Contains("added updated unchanged", one.Expect) {
+			t.Errorf("%s: %s, and not %s (%s)", one.Name, found, expected, one.Expect)
+		}
+	}
+	if count < 30 {
+		t.Error("too few cases:", count)
+	}
+}
+
+// phones is a store whose look-ups are wrong.
+type phones struct{ found, holder *pushcrypt.StoredDevice }
+
+func (own phones) Find(string) (*pushcrypt.StoredDevice, error) { return own.found, nil }
+
+func (own phones) Holders(pushcrypt.DevicePublicKey, string) ([]*pushcrypt.StoredDevice, error) {
+	return []*pushcrypt.StoredDevice{own.holder}, nil
+}
+
+func TestOnePhoneDoesNotGetWhatIsAnothers(t *testing.T) {
+	other := deviceOf(kit.GenerateDeviceKey().PublicKey(), topic)
+	other.Device, other.Token, other.User = "phone2", "beef", "alice"
+	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: provider.PublicKey()}
+	for _, devices := range []phones{{other, nil}, {&pushcrypt.StoredDevice{}, nil}, {nil, other}, {nil, nil}} {
+		accepted, err := pushcrypt.Accept(recordOf(phone.PublicKey(), 1), devices, "alice", options)
+		var own *pushcrypt.Error
+		if err == nil || errors.As(err, &own) || accepted != nil {
+			t.Errorf("%v: %v, %v", devices, accepted, err)
+		}
+		expect(t, "what the phone is told", pushcrypt.Refusal(err, pushcrypt.Certificate{}).Refused, pushcrypt.Code("internal-error"))
+	}
+}
+
+func TestFaultsOfTheCallerOfAccept(t *testing.T) {
+	record, own := recordOf(phone.PublicKey(), 1), pushcrypt.AcceptOptions{Topic: topic, Provider: provider.PublicKey()}
+	noUser, noTopic, noProvider, key := own, own, own, own
+	noUser.NoUser, noTopic.Topic, noProvider.Provider, key.PushKey = true, "a b", pushcrypt.ProviderPublicKey{}, []byte{1}
+	for _, wrong := range []struct {
+		devices pushcrypt.Devices
+		user    string
+		options *pushcrypt.AcceptOptions
+	}{
+		{nil, "alice", &own}, {table{}, "alice", nil}, {table{}, "", &own}, {table{}, "alice", &noUser}, {table{}, "alice", &noTopic}, {table{}, "alice", &noProvider},
+		{table{}, "alice", &key},
+	} {
+		_, err := pushcrypt.Accept(record, wrong.devices, wrong.user, wrong.options)
+		var refusal *pushcrypt.Error
+		if err == nil || errors.As(err, &refusal) {
+			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+	own.Device = strings.Repeat("a", 256)
+	_, err := pushcrypt.Accept(&pushcrypt.DeviceRecord{PublicKey: phone.PublicKey()}, table{}, "alice", &own)
+	refused(t, "no id for the device", pushcrypt.MalformedRecord, err)
+}
+
+func TestAKeyAndATokenAreOfOneDevice(t *testing.T) {
+	record := recordOf(phone.PublicKey(), 1)
+	record.Token = "00ff"
+	other := deviceOf(phone.PublicKey(), topic)
+	other.Device, other.User, other.Sequence = "phone2", "alice", 4
+	accepted := must(take(record, "alice", other))
+	expect(t, "the other device", len(accepted.Changes) == 2 && accepted.Changes[1].IsRemoved && accepted.Changes[1].Sequence == 4 && accepted.Changes[1].Device == "phone2", true)
+	expect(t, "a warning", strings.Contains(fmt.Sprint(accepted.Warnings), "environment"), true)
+	for _, user := range []string{"bob", ""} {
+		_, err := take(record, user, other)
+		refused(t, "the key of another user", pushcrypt.KeyTaken, err)
+		_, err = take(record, user, other.Removed())
+		refused(t, "the key of a removed device of another user", pushcrypt.KeyTaken, err)
+	}
+	other.PublicKey, other.Token = kit.GenerateDeviceKey().PublicKey(), "00ff"
+	for changed, count := range map[*pushcrypt.StoredDevice]int{other: 2, other.Removed(): 1} {
+		expect(t, "the token", len(must(take(record, "alice", changed)).Changes), count)
+	}
+	another := *other
+	another.User = "bob"
+	expect(t, "the token of another user", len(must(take(record, "alice", &another)).Changes), 1)
+}
+
 func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	first := recordOf(phone.PublicKey(), 1)
 	first.Token, first.Environment, first.AppVersion, first.Grant, first.Topic = "00ff", "production", "1.0", "g", topic
 	first.UpdateKey, first.Sequence = pushcrypt.GenerateSigningKey().PublicKey(), 7
-	key := pushcrypt.GenerateProviderKey()
-	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: key.PublicKey(), PushKey: pushcrypt.GenerateSigningKey().PublicKey()}
-	accepted := must(pushcrypt.Accept(first, nil, "alice", options))
+	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: provider.PublicKey(), PushKey: pushcrypt.GenerateSigningKey().PublicKey()}
+	accepted := must(pushcrypt.Accept(first, table{}, "alice", options))
 	expect(t, "the user", accepted.Device.User, "alice")
-	expect(t, "the reply", accepted.Reply.Acknowledged == phone.PublicKey() && accepted.Reply.Provider == key.PublicKey() && bytes.Equal(accepted.Reply.PushKey, options.PushKey), true)
+	expect(t, "the reply", accepted.Reply.Acknowledged == phone.PublicKey() && accepted.Reply.Provider == provider.PublicKey() && bytes.Equal(accepted.Reply.PushKey, options.PushKey), true)
 
 	var held pushcrypt.StoredDevice
 	if err := json.Unmarshal(must(json.Marshal(accepted.Device)), &held); err != nil {
@@ -34,69 +247,68 @@ func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	// The phone changes its key, and reports nothing else; the session has no user's key.
 	second := recordOf(kit.GenerateDeviceKey().PublicKey(), 2)
 	before := held
-	device := must(pushcrypt.Accept(second, &held, "alice", options)).Device
+	device := must(take(second, "alice", &held)).Device
 	expect(t, "what was held stays", device.User+device.Topic+device.Token+device.Environment+device.AppVersion+device.Grant,
 		"alice"+topic+"00ffproduction1.0g")
 	expect(t, "the update key, too", bytes.Equal(device.UpdateKey, first.UpdateKey) && device.Sequence == 7, true)
 	expect(t, "the new key", device.PublicKey == second.PublicKey && device.Generation == 2, true)
 	expect(t, "its arguments are as before", held, before)
 	second.Token = "0011"
-	device = must(pushcrypt.Accept(second, &held, "alice", options)).Device
-	expect(t, "a new token has its own environment", device.Token+device.Environment, "0011")
+	device = must(take(second, "alice", &held)).Device
+	expect(t, "a new token has its own environment", device.Token+device.Environment, "0011production")
 
 	// Without a user, the same key is accepted and the owner stays; another one is not.
-	expect(t, "the owner", must(pushcrypt.Accept(first, &held, "", options)).Device.User, "alice")
-	_, err := pushcrypt.Accept(second, &held, "", options)
+	expect(t, "the owner", must(take(first, "", &held)).Device.User, "alice")
+	_, err := take(second, "", &held)
 	refused(t, "no session", pushcrypt.UserMismatch, err)
-	_, err = pushcrypt.Accept(second, &held, "bob", options)
+	_, err = take(second, "bob", &held)
 	refused(t, "another user", pushcrypt.UserMismatch, err)
 	nobodys := held
 	nobodys.User = ""
 	for _, held := range []*pushcrypt.StoredDevice{&nobodys, nobodys.Removed()} {
-		_, err = pushcrypt.Accept(first, held, "alice", options)
+		_, err = take(first, "alice", held)
 		refused(t, "a user for a device of nobody", pushcrypt.UserMismatch, err)
 	}
-	replaced := must(pushcrypt.Accept(second, &held, "bob", &pushcrypt.AcceptOptions{Replace: true})).Device
-	expect(t, "a device that was set up again", replaced.User+replaced.Topic+replaced.AppVersion, "bob")
+	options.Replace = true
+	replaced := must(pushcrypt.Accept(second, tableOf(&held), "bob", options)).Device
+	expect(t, "a device that was set up again", replaced.User+replaced.Topic+replaced.AppVersion, "bob"+topic)
+	expect(t, "without what proved it before", replaced.UpdateKey == nil && replaced.Sequence == 0, true)
 	other := *second
 	other.Topic = "com.example.other"
-	_, err = pushcrypt.Accept(&other, nil, "alice", options)
+	_, err = take(&other, "alice")
 	refused(t, "another app", pushcrypt.TopicMismatch, err)
 }
 
 func TestAcceptOfARemovedDevice(t *testing.T) {
-	held := &pushcrypt.StoredDevice{DeviceRecord: *recordOf(phone.PublicKey(), 5), User: "alice"}
-	held.Token, held.Topic, held.UpdateKey, held.Sequence = "00ff", topic, pushcrypt.GenerateSigningKey().PublicKey(), 7
+	held := deviceOf(phone.PublicKey(), topic)
+	held.User, held.Generation, held.Token, held.UpdateKey, held.Sequence = "alice", 5, "00ff", pushcrypt.GenerateSigningKey().PublicKey(), 7
 	removed := held.Removed()
-	tomorrow := uint64(time.Now().Add(24 * time.Hour).UnixMilli())
-	expect(t, "the sequence is tomorrow's", tomorrow-60_000 < removed.Sequence && removed.Sequence <= tomorrow, true)
-	kept := pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 5, UpdateKey: held.UpdateKey, Sequence: removed.Sequence}
+	tomorrow := uint64(now.Add(24 * time.Hour).UnixMilli())
+	kept := pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Topic: topic, Suites: []int{1}, Generation: 5, UpdateKey: held.UpdateKey, Sequence: tomorrow}
 	expect(t, "what is kept", *removed, pushcrypt.StoredDevice{DeviceRecord: kept, User: "alice", IsRemoved: true})
 	held.Sequence = 2 * tomorrow
 	expect(t, "a higher sequence stays", held.Removed().Sequence, 2*tomorrow)
-	_, err := pushcrypt.Accept(recordOf(kit.GenerateDeviceKey().PublicKey(), 1), removed, "alice", nil)
+	_, err := take(recordOf(kit.GenerateDeviceKey().PublicKey(), 1), "alice", removed)
 	refused(t, "an older key", pushcrypt.GenerationRollback, err)
-	_, err = pushcrypt.Accept(recordOf(phone.PublicKey(), 5), removed, "bob", nil)
+	_, err = take(recordOf(phone.PublicKey(), 5), "bob", removed)
 	refused(t, "another user", pushcrypt.UserMismatch, err)
-	device := must(pushcrypt.Accept(recordOf(phone.PublicKey(), 5), removed, "alice", nil)).Device
+	device := must(take(recordOf(phone.PublicKey(), 5), "alice", removed)).Device
 	expect(t, "it is back", device.IsRemoved || device.Token != "" || device.User != "alice", false)
 	expect(t, "with its update key", bytes.Equal(device.UpdateKey, held.UpdateKey) && device.Sequence == removed.Sequence, true)
 	// A key of suite 2 that is held stays; a removed device holds none.
-	old := &pushcrypt.StoredDevice{DeviceRecord: *recordOf(must(pushcrypt.NewDevicePublicKey(append(make([]byte, 1184), phone.PublicKey().Bytes()...))), 1)}
-	expect(t, "a key of suite 2 stays", must(pushcrypt.Accept(recordOf(old.PublicKey, 1), old, "", nil)).Device.PublicKey, old.PublicKey)
+	old := deviceOf(must(pushcrypt.NewDevicePublicKey(append(make([]byte, 1184), phone.PublicKey().Bytes()...))), topic)
+	expect(t, "a key of suite 2 stays", must(take(recordOf(old.PublicKey, 1), "", old)).Device.PublicKey, old.PublicKey)
 	for _, held := range []*pushcrypt.StoredDevice{nil, old.Removed()} {
-		_, err = pushcrypt.Accept(recordOf(old.PublicKey, 1), held, "", nil)
+		_, err = take(recordOf(old.PublicKey, 1), "", held)
 		refused(t, "a key of suite 2 that is not held", pushcrypt.UnsupportedSuite, err)
 	}
 	// One that was only marked, with all that it had.
 	marked := *held
 	marked.IsRemoved = true
 	record := recordOf(phone.PublicKey(), 5)
-	record.Topic = "com.example.other"
-	device = must(pushcrypt.Accept(record, &marked, "alice", nil)).Device
-	expect(t, "nothing of before stays", device.Topic+device.Token+device.User, "com.example.otheralice")
 	record.UpdateKey, record.Sequence = pushcrypt.GenerateSigningKey().PublicKey(), 8
-	device = must(pushcrypt.Accept(record, &marked, "alice", nil)).Device
+	device = must(take(record, "alice", &marked)).Device
+	expect(t, "nothing of before stays", device.Topic+device.Token+device.User, topic+"alice")
 	expect(t, "another update key and the higher sequence", bytes.Equal(device.UpdateKey, record.UpdateKey) && device.Sequence == marked.Sequence, true)
 }
 
@@ -120,40 +332,25 @@ func TestMembersOfPosts(t *testing.T) {
 	refused(t, "a short nonce", pushcrypt.MalformedRecord, err)
 }
 
-func TestAcceptOfAKeyThatIsHeldElsewhere(t *testing.T) {
-	elsewhere := &pushcrypt.StoredDevice{DeviceRecord: *recordOf(phone.PublicKey(), 1), User: "alice"}
-	record := recordOf(phone.PublicKey(), 1)
-	accepted := must(pushcrypt.Accept(record, nil, "alice", &pushcrypt.AcceptOptions{Elsewhere: elsewhere}))
-	expect(t, "the other device", accepted.RemovesElsewhere, true)
-	for _, user := range []string{"bob", ""} {
-		_, err := pushcrypt.Accept(record, nil, user, &pushcrypt.AcceptOptions{Elsewhere: elsewhere, Replace: true})
-		refused(t, "the key of another user", pushcrypt.KeyTaken, err)
-	}
-	elsewhere.User = ""
-	_, err := pushcrypt.Accept(record, nil, "", &pushcrypt.AcceptOptions{Elsewhere: elsewhere})
-	refused(t, "nobody is not the same user", pushcrypt.KeyTaken, err)
-}
-
-func TestRefusingReplies(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	certificate := must(pushcrypt.IssueCertificate(provider, pushcrypt.GenerateSigningKey().PublicKey(), topic, pushcrypt.Plan{}))
 	_, err := pushcrypt.ParseDeviceRecord([]byte("secret-word"))
-	reply := pushcrypt.RefusingReply(err, certificate)
-	text := string(must(json.Marshal(reply)))
+	text := string(must(json.Marshal(pushcrypt.Refusal(err, certificate))))
 	expect(t, "the reply", text, `{"version":1,"refused":"malformed-record","certificate":"`+certificate.String()+`"}`)
-	expect(t, "another error", pushcrypt.RefusingReply(errors.New("secret-word"), pushcrypt.Certificate{}).Refused, pushcrypt.Code("internal-error"))
-	expect(t, "no error", pushcrypt.RefusingReply(nil, pushcrypt.Certificate{}).Refused, pushcrypt.Code("internal-error"))
+	expect(t, "another error", pushcrypt.Refusal(errors.New("secret-word"), pushcrypt.Certificate{}).Refused, pushcrypt.Code("internal-error"))
+	expect(t, "no error", pushcrypt.Refusal(nil, pushcrypt.Certificate{}).Refused, pushcrypt.Code("internal-error"))
 }
 
 func TestStaleStores(t *testing.T) {
-	now, own := time.UnixMilli(1_767_225_600_000), provider.PublicKey()
-	public := pushcrypt.GenerateSigningKey().PublicKey()
+	own, public := provider.PublicKey(), pushcrypt.GenerateSigningKey().PublicKey()
 	first := must(pushcrypt.IssueCertificate(provider, public, topic, pushcrypt.Plan{At: now}))
 	second := must(pushcrypt.IssueCertificate(provider, public, topic, pushcrypt.Plan{At: now, Current: first}))
 	third := must(pushcrypt.IssueCertificate(provider, public, topic, pushcrypt.Plan{At: now, Current: second, Stolen: true}))
 	record := recordOf(phone.PublicKey(), 1)
 	record.Topic, record.Certificate = topic, first
 	stale := func(options pushcrypt.AcceptOptions) pushcrypt.Certificate {
-		return must(pushcrypt.Accept(record, nil, "", &options)).StaleStore
+		options.Topic, options.NoUser = topic, true
+		return must(pushcrypt.Accept(record, table{}, "", &options)).StaleStore
 	}
 	none := pushcrypt.Certificate{}
 	expect(t, "never issued", stale(pushcrypt.AcceptOptions{Provider: own, Certificate: second, Issued: []pushcrypt.Certificate{second}}), first)

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"time"
 
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
 // answerLife is for how long a message can be answered, in milliseconds.
@@ -30,8 +30,13 @@ func NewAnswerSecret(secret []byte) (*AnswerSecret, error) {
 	return &AnswerSecret{append([]byte(nil), secret...)}, nil
 }
 
-// SecretBytes returns the 32 bytes: store them where only the provider reads them.
-func (secret *AnswerSecret) SecretBytes() []byte { return append([]byte(nil), secret.bytes...) }
+// SecretBytes returns the 32 bytes, nil for no secret: store them where only the provider reads them.
+func (secret *AnswerSecret) SecretBytes() []byte {
+	if secret == nil {
+		return nil
+	}
+	return append([]byte(nil), secret.bytes...)
+}
 
 // Format prints nothing of the secret, whatever the verb.
 func (secret AnswerSecret) Format(state fmt.State, _ rune) { fmt.Fprint(state, "answer secret") }
@@ -43,7 +48,12 @@ func (secret *AnswerSecret) member(device []byte, topic string, id MessageID, se
 }
 
 // WithAnswers lets the phone answer the message: see OpenAnswer. The name of the message is then never used for another payload.
-func WithAnswers(secret *AnswerSecret) Option { return func(m *message) { m.answers = secret } }
+func WithAnswers(secret *AnswerSecret) Option {
+	if secret == nil {
+		secret = &AnswerSecret{}
+	}
+	return func(m *message) { m.answers = secret }
+}
 
 // An Answer is what a user did with a notification. It proves nothing to others.
 type Answer struct {
@@ -78,9 +88,9 @@ var hexID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 // Open opens an answer, the text that the app sent. The zero time is now. Nothing is kept: a caller that wants one answer keeps the first of a
 // message. (malformed-envelope, unsupported-message, unknown-recipient-key, authentication-failed, malformed-payload, expired)
 func (opener AnswerOpener) Open(text string, at time.Time) (*Answer, error) {
-	now, ok := core.Milliseconds(at)
-	if !ok || now > format.LargestTime {
-		return nil, refuse(InvalidTime, "the clock is before 1970, or far ahead")
+	now, err := timeOrNow(at)
+	if err != nil {
+		return nil, err
 	}
 	if !core.IsTopic(opener.Topic) {
 		return nil, refuse(WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")

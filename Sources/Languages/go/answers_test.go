@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/core"
-	kit "example.com/pushcrypt/pushcrypttest"
+	"example.com/pushcrypt/Sources/Languages/go"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	kit "example.com/pushcrypt/Sources/Languages/go/pushcrypttest"
 )
 
 type answerCase struct {
@@ -31,6 +31,8 @@ type answerCase struct {
 }
 
 func (own answerCase) open() (*pushcrypt.Answer, error) {
+	setClock(time.UnixMilli(own.Now))
+	defer setClock(now)
 	opener := pushcrypt.AnswerOpener{Topic: own.Topic, Within: time.Duration(own.Within) * time.Second}
 	for _, secret := range own.Secrets {
 		opener.Secrets = append(opener.Secrets, must(pushcrypt.NewAnswerSecret(fromHex(secret))))
@@ -80,7 +82,7 @@ func TestMessagesThatCanBeAnswered(t *testing.T) {
 	secret := pushcrypt.GenerateAnswerSecret()
 	sealer, phone := must(pushcrypt.NewSealer(provider, topic)), kit.Phone{Topic: topic, Key: kit.GenerateDeviceKey(), Provider: provider.PublicKey()}
 	seal := func(options ...pushcrypt.Option) (*pushcrypt.Push, string) {
-		push := must(sealer.Seal([]byte(`{"aps":{"alert":"Deploy?"}}`), phone.Key.PublicKey(), append(options, pushcrypt.WithTime(now))...))
+		push := must(sealer.Seal([]byte(`{"aps":{"alert":"Deploy?"}}`), phone.Key.Device(topic), append(options, pushcrypt.WithTime(now))...))
 		return push, string(must(phone.Open(push.Payload, now)).Payload)
 	}
 	for _, option := range []pushcrypt.Option{nil, pushcrypt.WithMessageID("deploy-17")} {
@@ -136,7 +138,7 @@ func TestAnswerSecrets(t *testing.T) {
 	}
 	sealer, phone := must(pushcrypt.NewSealer(pushcrypt.GenerateProviderKey(), topic)), kit.GenerateDeviceKey()
 	zero := pushcrypt.WithAnswers(&pushcrypt.AnswerSecret{})
-	if _, err := sealer.Seal([]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), zero); !errors.Is(err, pushcrypt.UnusableKey) {
+	if _, err := sealer.Seal([]byte(`{"aps":{"alert":"a"}}`), phone.Device(topic), zero); !errors.Is(err, pushcrypt.UnusableKey) {
 		t.Error(err)
 	}
 	if _, err := (pushcrypt.AnswerOpener{Topic: "a b"}).Open("", time.Time{}); !errors.Is(err, pushcrypt.WrongTopic) {

@@ -8,9 +8,9 @@ import (
 	"math"
 	"time"
 
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
 // A Certificate says which key signs the messages of an epoch [T-1]. The zero value is none. Compare certificates with ==.
@@ -134,7 +134,7 @@ type Plan struct {
 	Stolen bool
 	// Lifetime is the time after which nobody believes the certificate, whole seconds; 0 if it never expires.
 	Lifetime time.Duration
-	// At is the present time; the zero time for the system's.
+	// At is the present time, within a day of the system's; the zero time for that.
 	At time.Time
 }
 
@@ -146,9 +146,12 @@ type PastEpoch struct {
 
 // claim returns what the next certificate says, but for its key [T-7] to [T-9].
 func (plan Plan) claim() ([]byte, error) {
-	now, ok := core.Milliseconds(plan.At)
-	if !ok || plan.Lifetime < 0 || plan.Lifetime%time.Second != 0 {
-		return nil, refuse(InvalidTime, "the clock is before 1970, or the lifetime is not whole seconds")
+	now, err := timeOrNow(plan.At)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Lifetime < 0 || plan.Lifetime%time.Second != 0 {
+		return nil, refuse(InvalidTime, "the lifetime is not whole seconds")
 	}
 	epoch, current, expiresAt := now/1000, plan.Current, uint64(core.Never)
 	if epoch > format.LatestClock {
@@ -231,7 +234,7 @@ func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
 	fields.require(seconds <= math.MaxInt64/uint64(time.Second), "expires")
 	plan := Plan{Stolen: fields.flag("stolen"), Lifetime: time.Duration(seconds) * time.Second}
 	for _, element := range fields.list("past", format.MostPastCertificates) {
-		one := &fieldReader{jsontext.Object(element), fields.code, fields.err}
+		one := &fieldReader{jsontext.Object(element), fields.code, fields.most, fields.err}
 		one.require(one.has("replaced"), "past")
 		plan.Past = append(plan.Past, PastEpoch{read(one, "certificate", ParseCertificate), core.Time(one.number("replaced", 0))})
 		fields.err = one.err
@@ -277,7 +280,7 @@ func (request *CertificateRequest) UnmarshalJSON(data []byte) error {
 // Certify answers a request, where the provider key is: a JSON text for Install, or for "pushcrypt key rotate --install". It computes epoch,
 // floor and grace itself. First show a person the app and the signing key. (wrong-certificate for another provider key)
 func (request *CertificateRequest) Certify(provider *ProviderKey) ([]byte, error) {
-	if provider == nil || provider.isZero() {
+	if provider == nil || provider.isZero() || request == nil {
 		return nil, errNoKey()
 	}
 	if provider.PublicKey() != request.Provider {
@@ -305,12 +308,17 @@ func (request *CertificateRequest) Certify(provider *ProviderKey) ([]byte, error
 // (malformed-request; wrong-certificate for the answer to another request, an epoch that is not above the last, or an expired one;
 // bad-certificate-signature)
 func (request *CertificateRequest) Install(key *SigningKey, answer []byte) (*Credential, error) {
+	if request == nil {
+		return nil, errNoKey()
+	}
 	fields := newFields(answer, MalformedRequest)
 	fields.version()
 	topic, provider, certificate := fields.text("topic"), fields.text("provider"), read(fields, "certificate", ParseCertificate)
 	fields.require(!certificate.IsZero(), "the answer")
-	now, _ := core.Milliseconds(request.Plan.At)
+	now, err := timeOrNow(request.Plan.At)
 	switch {
+	case err != nil:
+		return nil, err
 	case fields.err != nil:
 		return nil, fields.err
 	case key == nil || key.isZero():

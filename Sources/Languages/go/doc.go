@@ -4,8 +4,8 @@
 //
 //	provider, err := pushcrypt.ParseProviderKey(text)
 //	sealer, err := pushcrypt.NewSealer(provider, "com.example.app")
-//	push, err := sealer.Seal(payload, device.PublicKey, pushcrypt.WithMessageID("table-17"))
-//	// push.Header() and push.Payload are what APNs gets.
+//	push, err := sealer.Seal(payload, device, pushcrypt.WithMessageID("table-17"))
+//	// push.URL(), push.Header() and push.Payload are what APNs gets.
 //
 // The device is what Accept returned when the phone registered. Everything refused is an [*Error], whose [Code] errors.Is finds:
 //

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pushcrypt"
-	"example.com/pushcrypt/pushcrypttest"
+	"example.com/pushcrypt/Sources/Languages/go"
+	"example.com/pushcrypt/Sources/Languages/go/pushcrypttest"
 )
 
 // A provider seals, a phone opens.
@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	push, err := sealer.Seal([]byte(`{"aps":{"alert":"Hello"}}`), phone.PublicKey(), pushcrypt.WithMessageID("hello-1"))
+	push, err := sealer.Seal([]byte(`{"aps":{"alert":"Hello"}}`), phone.Device("com.example.app"), pushcrypt.WithMessageID("hello-1"))
 	if err != nil {
 		panic(err)
 	}
@@ -38,33 +38,53 @@ func ExampleError() {
 	provider := pushcrypt.GenerateProviderKey()
 	phone := pushcrypttest.GenerateDeviceKey()
 	sealer, _ := pushcrypt.NewSealer(provider, "com.example.app")
-	_, err := sealer.Seal([]byte(`{"alert":"Hello"}`), phone.PublicKey())
+	_, err := sealer.Seal([]byte(`{"alert":"Hello"}`), phone.Device("com.example.app"))
 	fmt.Println(errors.Is(err, pushcrypt.MissingAPS), err)
-	// Output: true missing-aps: the payload has no aps object; a push without one is never shown
+	// Output: true missing-aps: the payload has no aps object; a push without one is never shown (https://example.com/pushcrypt/blob/main/Docs/Codes.md#missing-aps)
+}
+
+// table is a provider's table of devices.
+type table map[string]*pushcrypt.StoredDevice
+
+func (rows table) Find(device string) (*pushcrypt.StoredDevice, error) { return rows[device], nil }
+
+func (rows table) Holders(key pushcrypt.DevicePublicKey, token string) (held []*pushcrypt.StoredDevice, err error) {
+	for _, row := range rows {
+		if row.PublicKey == key || token != "" && row.Token == token {
+			held = append(held, row)
+		}
+	}
+	return held, nil
 }
 
 // A phone registers, and changes its key later.
 func ExampleAccept() {
-	phone := pushcrypttest.GenerateDeviceKey()
-	body, _ := json.Marshal(pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 1, AppVersion: "2.3.1"})
-
-	record, err := pushcrypt.ParseDeviceRecord(body)
-	if err != nil {
-		panic(err)
+	phone, next := pushcrypttest.GenerateDeviceKey(), pushcrypttest.GenerateDeviceKey()
+	options := &pushcrypt.AcceptOptions{Topic: "com.example.app", Provider: pushcrypt.GenerateProviderKey().PublicKey()}
+	rows := table{}
+	for _, post := range []struct {
+		record pushcrypt.DeviceRecord
+		user   string
+	}{
+		{pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 1, AppVersion: "2.3.1"}, "alice"},
+		{pushcrypt.DeviceRecord{PublicKey: next.PublicKey(), Device: "phone1", Generation: 2}, "bob"},
+		{pushcrypt.DeviceRecord{PublicKey: next.PublicKey(), Device: "phone1", Generation: 2}, "alice"},
+	} {
+		body, _ := json.Marshal(post.record)
+		record, err := pushcrypt.ParseDeviceRecord(body)
+		if err != nil {
+			panic(err)
+		}
+		accepted, err := pushcrypt.Accept(record, rows, post.user, options)
+		if err != nil {
+			fmt.Println(pushcrypt.Refusal(err, pushcrypt.Certificate{}).Refused)
+			continue
+		}
+		for _, device := range accepted.Changes {
+			rows[device.Device] = device
+		}
 	}
-	accepted, err := pushcrypt.Accept(record, nil, "alice", nil)
-	if err != nil {
-		panic(err)
-	}
-	row, _ := json.Marshal(accepted.Device) // into your database
-
-	held, _ := pushcrypt.ParseStoredDevice(row)
-	next := pushcrypttest.GenerateDeviceKey()
-	record = &pushcrypt.DeviceRecord{PublicKey: next.PublicKey(), Device: "phone1", Generation: 2}
-	_, err = pushcrypt.Accept(record, held, "bob", nil)
-	fmt.Println(pushcrypt.RefusingReply(err, pushcrypt.Certificate{}).Refused)
-	accepted, _ = pushcrypt.Accept(record, held, "alice", nil)
-	fmt.Println(accepted.Device.User, accepted.Device.AppVersion, accepted.Device.PublicKey == next.PublicKey())
+	fmt.Println(rows["phone1"].User, rows["phone1"].AppVersion, rows["phone1"].PublicKey == next.PublicKey())
 	// Output:
 	// user-mismatch
 	// alice 2.3.1 true
@@ -93,7 +113,7 @@ func ExampleCertificateRequest() {
 }
 
 func BenchmarkSeal(b *testing.B) {
-	sealer, payload, to := must(pushcrypt.NewSealer(provider, topic)), []byte(`{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}},"chat":"c41"}`), phone.PublicKey()
+	sealer, payload, to := must(pushcrypt.NewSealer(provider, topic)), []byte(`{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}},"chat":"c41"}`), phone.Device(topic)
 	for count := 0; count < b.N; count++ {
 		must(sealer.Seal(payload, to))
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
 )
 
 // What the vectors need and no program should have.
@@ -27,13 +27,15 @@ func CertifyClaim(provider *ProviderKey, signing ed25519.PublicKey, topic string
 }
 
 // CollapseIDOf is that of a message of a provider of which only the public key is known.
-func CollapseIDOf(provider ProviderPublicKey, topic string, device DevicePublicKey, name string, options ...Option) string {
-	m, _ := message{title: "a"}.with(options)
-	return collapseID(provider, topic, m, core.NamedMessageID(name), device)
+func CollapseIDOf(provider ProviderPublicKey, topic, name string, device DevicePublicKey, message string, collapseName *string) string {
+	return collapseID(provider, topic, name, collapseName, core.NamedMessageID(message), device)
 }
 
+// Clock is the package's.
+var Clock = &core.Now
+
 // SealFor seals with a time to live that is not rounded, in seconds.
-func (sealer *Sealer) SealFor(payload []byte, device DevicePublicKey, sentAt, life uint64, options ...Option) (*Push, error) {
+func (sealer *Sealer) SealFor(payload []byte, device *StoredDevice, sentAt, life uint64, options ...Option) (*Push, error) {
 	m, err := sealer.defaults.with(append(options, WithTime(time.UnixMilli(int64(sentAt)))))
 	if err != nil {
 		return nil, err

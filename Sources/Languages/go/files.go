@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/crypto/chacha20poly1305"
 
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
 // A Reference is the address of a sealed file, and its key: Docs/FormatAttachments.md. Because of the key it must never reach a log; it

@@ -1,5 +1,5 @@
 // The path becomes the project's address when it is published.
-module example.com/pushcrypt
+module example.com/pushcrypt/Sources/Languages/go
 
 go 1.19
 

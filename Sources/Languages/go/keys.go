@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
 )
 
 // publicKey is what the kinds of public keys share.
@@ -133,7 +133,7 @@ func (key *secretKey) PublicKey() (public ed25519.PublicKey) {
 }
 
 // isZero tells whether there is no key.
-func (key *secretKey) isZero() bool { return key.kind == "" }
+func (key *secretKey) isZero() bool { return key == nil || key.kind == "" }
 
 // SecretText returns the key's text, as secret as the key; "" for the zero value.
 func (key *secretKey) SecretText() string {
@@ -165,8 +165,11 @@ func ParseProviderKey(text string) (*ProviderKey, error) {
 	return parse(text, format.PrefixProviderSecret, NewProviderKey)
 }
 
-// PublicKey returns the public half.
+// PublicKey returns the public half; the zero value for no key.
 func (key *ProviderKey) PublicKey() ProviderPublicKey {
+	if key == nil || key.isZero() {
+		return ProviderPublicKey{}
+	}
 	return ProviderPublicKey{publicKey{string(key.secretKey.PublicKey()), format.PrefixProviderPublic}}
 }
 
@@ -216,7 +219,7 @@ func ParseCredential(text string) (*Credential, error) {
 
 // SecretText returns the text of the file, as secret as the key; "" if there is none.
 func (credential *Credential) SecretText() string {
-	if credential.Key == nil {
+	if credential == nil || credential.Key == nil {
 		return ""
 	}
 	return credential.Key.SecretText() + "\n" + credential.Certificate.String() + "\n" + credential.Provider.String() + "\n"

@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
-	kit "example.com/pushcrypt/pushcrypttest"
+	"example.com/pushcrypt/Sources/Languages/go"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	kit "example.com/pushcrypt/Sources/Languages/go/pushcrypttest"
 )
 
 // The test kit of the format: Tests/Data/Vectors/kit. Every member of a test has to be checked.
@@ -204,8 +204,10 @@ func TestCertificatesOfOtherKeysOpenNothing(t *testing.T) {
 	tests := readTests(t, "envelopes")
 	good := tests["a-message-with-the-first-certificate"]
 	own := kit.Phone{Topic: topic, Key: must(kit.ParseDeviceKey(deviceSecret)), Provider: must(pushcrypt.ParseProviderPublicKey(good.one("pin")))}
+	setClock(time.UnixMilli(1))
+	defer setClock(now)
 	opens := func(test *kitTest) bool {
-		_, err := own.Open([]byte(fmt.Sprintf(`{"ENCRYPTED_DATA":"%s"}`, test.body)), time.UnixMilli(0))
+		_, err := own.Open([]byte(fmt.Sprintf(`{"ENCRYPTED_DATA":"%s"}`, test.body)), time.Time{})
 		return err == nil
 	}
 	expect(t, "the first certificate", opens(good), true)
@@ -265,8 +267,10 @@ func optionalCertificate(text string) pushcrypt.Certificate {
 }
 
 func plans(t *testing.T, own *kitTest) string {
+	setClock(clock(own.one("time")))
+	defer setClock(now)
 	plan := pushcrypt.Plan{
-		At: clock(own.one("time")), Stolen: own.one("kind") == "stolen", Current: optionalCertificate(own.one("certificate")),
+		Stolen: own.one("kind") == "stolen", Current: optionalCertificate(own.one("certificate")),
 		Proven: optionalCertificate(own.one("proven")),
 	}
 	if seconds := own.one("lifetime"); seconds != "" {
@@ -396,18 +400,20 @@ func numberText(number uint64) string {
 func records(t *testing.T, own *kitTest) string {
 	user, isChecked := own.list("user"), own.one("checked") == "yes"
 	own.list("nonce")
-	options := &pushcrypt.AcceptOptions{Replace: own.one("replace") == "yes", Issued: []pushcrypt.Certificate{}}
-	var held *pushcrypt.StoredDevice
+	options := &pushcrypt.AcceptOptions{
+		Topic: topic, Provider: must(pushcrypt.ParseProviderKey(providerSecret)).PublicKey(), Device: "phone1", NoUser: len(user) == 0,
+		Replace: own.one("replace") == "yes", Issued: []pushcrypt.Certificate{},
+	}
+	rows := table{}
 	removed := own.one("removed") == "yes"
-	heldUser, topic, generation := own.one("held-user"), own.one("held-topic"), own.one("held-generation")
-	if key := own.one("held-key"); key != "" {
-		record := pushcrypt.DeviceRecord{PublicKey: must(pushcrypt.ParseDevicePublicKey(key)), Generation: number(generation), Topic: topic}
-		held = &pushcrypt.StoredDevice{DeviceRecord: record, User: heldUser, IsRemoved: removed}
+	heldUser, heldTopic, generation := own.one("held-user"), own.one("held-topic"), own.one("held-generation")
+	heldKey, elsewhere := own.one("held-key"), own.one("elsewhere")
+	if key := heldKey; key != "" {
+		record := pushcrypt.DeviceRecord{PublicKey: must(pushcrypt.ParseDevicePublicKey(key)), Generation: number(generation), Topic: heldTopic}
+		rows["held"] = &pushcrypt.StoredDevice{DeviceRecord: record, User: heldUser, IsRemoved: removed}
 	}
-	if elsewhere := own.one("elsewhere"); elsewhere != "" {
-		options.Elsewhere = &pushcrypt.StoredDevice{User: strings.TrimPrefix(elsewhere, "-")}
-	}
-	for _, text := range own.list("provider-has") {
+	has := own.list("provider-has")
+	for _, text := range has {
 		options.OwnKeys = append(options.OwnKeys, must(pushcrypt.ParseProviderPublicKey(text)))
 		options.Provider = options.OwnKeys[0]
 	}
@@ -434,18 +440,46 @@ func records(t *testing.T, own *kitTest) string {
 	if again := must(pushcrypt.ParseDeviceRecord(must(json.Marshal(record)))); !reflect.DeepEqual(again, record) {
 		t.Error("another record is written")
 	}
-	accepted := must(pushcrypt.Accept(record, held, strings.Join(user, ""), options))
+	if len(has) == 0 {
+		options.OwnKeys = []pushcrypt.ProviderPublicKey{record.Provider}
+	}
+	if options.Topic = record.Topic; record.Topic == "" {
+		if options.Topic = heldTopic; heldTopic == "" {
+			options.Topic = topic
+		}
+	}
+	id := record.Device
+	if id == "" {
+		id = options.Device
+	}
+	if held := rows["held"]; held != nil {
+		if held.Device = id; held.Topic == "" {
+			held.Topic = options.Topic
+		}
+		delete(rows, "held")
+		rows[id] = held
+	}
+	if elsewhere != "" {
+		other := deviceOf(record.PublicKey, options.Topic)
+		other.Device, other.User = "elsewhere", strings.TrimPrefix(elsewhere, "-")
+		rows["elsewhere"] = other
+	}
+	accepted := must(pushcrypt.Accept(record, rows, strings.Join(user, ""), options))
 	device := accepted.Device
 	if again := must(pushcrypt.ParseStoredDevice(must(json.Marshal(device)))); !reflect.DeepEqual(again, device) {
 		t.Error("another device is stored")
+	}
+	app := device.Topic
+	if own.header["topic"] == nil {
+		app = "" // It is the one that the provider names.
 	}
 	stale := ""
 	if !accepted.StaleStore.IsZero() {
 		stale = "yes"
 	}
 	own.compare(t, map[string][]string{
-		"key": {device.PublicKey.String()}, "device": {device.Device}, "suites": {strings.Trim(fmt.Sprint(device.Suites), "[]")},
-		"topic": {device.Topic}, "generation": {fmt.Sprint(device.Generation)}, "created": {milliseconds(device.Created)},
+		"key": {device.PublicKey.String()}, "device": {record.Device}, "suites": {strings.Trim(fmt.Sprint(device.Suites), "[]")},
+		"topic": {app}, "generation": {fmt.Sprint(device.Generation)}, "created": {milliseconds(device.Created)},
 		"provider": {device.Provider.String()}, "certificate": {record.Certificate.String()}, "app-version": {device.AppVersion},
 		"token": {device.Token}, "environment": {device.Environment}, "grant": {device.Grant},
 		"update-key": {hex.EncodeToString(device.UpdateKey)}, "sequence": {numberText(device.Sequence)}, "foreign": accepted.Foreign, "stale": {stale},
@@ -488,6 +522,8 @@ const (
 
 func payloads(t *testing.T, own *kitTest) string {
 	pushType, sentAt := pushcrypt.PushType(own.one("push-type")), clock(own.one("time"))
+	setClock(sentAt)
+	defer setClock(now)
 	options := []pushcrypt.Option{
 		pushcrypt.WithPushType(pushType), pushcrypt.WithTime(sentAt), pushcrypt.WithClear(own.list("kept")...),
 		pushcrypt.WithTimeToLive(time.Duration(number(own.one("time-to-live"))) * time.Second),
@@ -520,7 +556,7 @@ func payloads(t *testing.T, own *kitTest) string {
 			}
 			options = append(options, pushcrypt.WithAttachments(reference))
 		}
-		return sealer.Seal(own.body, phone.PublicKey(), options...)
+		return sealer.Seal(own.body, phone.Device(topic), options...)
 	}()
 	var refused *pushcrypt.Error
 	if errors.As(err, &refused) {

@@ -8,8 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
 // A PushType is a value of apns-push-type that can be sealed. The system reads the others before any code of the app runs.
@@ -24,19 +25,19 @@ const (
 
 // message is what options say.
 type message struct {
-	title                             string
-	sound, id, deviceID, collapseName *string
-	clear, withdrawals                []string
-	pushType                          PushType
-	timeToLive                        time.Duration
-	at                                time.Time
-	attachments                       []Reference
-	fullBody                          *Reference
-	person                            *Person
-	isDropped, isExact                bool
-	priority                          int
-	expiration                        *time.Time
-	answers                           *AnswerSecret
+	title                   string
+	sound, id, collapseName *string
+	clear, withdrawals      []string
+	pushType                PushType
+	timeToLive              time.Duration
+	at                      time.Time
+	attachments             []Reference
+	fullBody                *Reference
+	person                  *Person
+	isDropped, isExact      bool
+	priority                int
+	expiration              *time.Time
+	answers                 *AnswerSecret
 }
 
 // An Option of a message, given to Seal, or to NewSealer for all of its messages. A nil Option is none.
@@ -80,8 +81,8 @@ func WithFullBody(reference Reference) Option { return func(m *message) { m.full
 // WithPerson says whom the notification is from.
 func WithPerson(person Person) Option { return func(m *message) { m.person = &person } }
 
-// WithWithdrawals names earlier messages to this device that it takes off the screen, at most 64.
-func WithWithdrawals(ids ...string) Option {
+// WithWithdraws names earlier messages to this device that it takes off the screen, at most 64.
+func WithWithdraws(ids ...string) Option {
 	return func(m *message) { m.withdrawals = append(m.withdrawals, ids...) }
 }
 
@@ -91,12 +92,8 @@ func WithDrop() Option { return func(m *message) { m.isDropped = true } }
 // WithExactBytes says that the client sends the payload byte for byte, so that its own length counts, not that of the widest JSON.
 func WithExactBytes() Option { return func(m *message) { m.isExact = true } }
 
-// WithDeviceID gives your name for the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. Who knows it can
-// test guesses of the collapse name.
-func WithDeviceID(id string) Option { return func(m *message) { m.deviceID = &id } }
-
 // WithCollapseName has pushes of this name replace each other on a device. Without it, only a retry replaces its first copy. Apple gets a
-// hash of it.
+// hash of it: who knows the device's id can test guesses.
 func WithCollapseName(name string) Option { return func(m *message) { m.collapseName = &name } }
 
 // WithPriority is 10, 5 or 1; by default 5 for a background push, and 10 for others.
@@ -128,19 +125,17 @@ func (m *message) check() error {
 			return refuse(InvalidPlaceholder, "a field that cannot be in the clear; see WithClear")
 		}
 	}
-	for _, name := range []*string{m.id, m.deviceID, m.collapseName} {
+	for _, name := range []*string{m.id, m.collapseName} {
 		if name != nil {
 			names = append(names, *name)
 		}
 	}
 	for _, name := range names {
 		if name == "" || !utf8.ValidString(name) {
-			return refuse(InvalidRequest, "a name of a message, a device or a group of pushes is empty or not UTF-8; leave it out for none")
+			return refuse(InvalidRequest, "a name of a message or a group of pushes is empty or not UTF-8; leave it out for none")
 		}
 	}
 	switch {
-	case m.deviceID != nil && len(*m.deviceID) > format.LongestCollapseDevice:
-		return refuse(InvalidRequest, "the device's name has over 255 bytes")
 	case m.collapseName != nil && len(*m.collapseName) > math.MaxUint16:
 		return refuse(InvalidRequest, "the collapse name has over 65,535 bytes")
 	case len(m.withdrawals) > format.MostWithdrawn:
@@ -149,10 +144,16 @@ func (m *message) check() error {
 		return refuse(InvalidRequest, "the message would withdraw itself; give it another name")
 	case !contains([]int{0, 1, 5, 10}, m.priority) || m.priority == 10 && m.pushType == Background:
 		return refuse(InvalidRequest, "the priority is 10, 5 or 1, and for a background push not 10")
-	case m.expiration != nil && !m.expiration.IsZero() && (m.expiration.Unix() < 0 || m.expiration.Unix() >= format.TimeFieldEnd):
-		return refuse(InvalidRequest, "the expiration is before 1970, or was made from milliseconds as if they were seconds")
+	case m.expiration != nil && !m.expiration.IsZero() && !isExpiration(*m.expiration):
+		return refuse(ImplausibleTime, "the expiration is over a day ago or over 31 days ahead; were milliseconds taken for seconds?")
 	}
 	return nil
+}
+
+// isExpiration tells whether APNs could keep a push until then.
+func isExpiration(at time.Time) bool {
+	now := core.Now()
+	return at.After(now.Add(-24*time.Hour)) && at.Before(now.Add(31*24*time.Hour))
 }
 
 func isShown(text string) bool {

@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/crypto/chacha20poly1305"
 
-	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/jsontext"
-	kit "example.com/pushcrypt/pushcrypttest"
+	"example.com/pushcrypt/Sources/Languages/go"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
+	kit "example.com/pushcrypt/Sources/Languages/go/pushcrypttest"
 )
 
 // Misuse by a caller: each call is refused, or does no harm.
@@ -72,13 +72,16 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"a negative time to live":        {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTimeToLive(-time.Hour)}},
 		"the longest duration":           {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTimeToLive(1<<63 - 1)}},
 		"a time before 1970":             {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTime(time.UnixMilli(-1))}},
-		"the last time":                  {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTime(time.Unix(1<<62, 0))}},
+		"seconds as milliseconds":        {pushcrypt.ImplausibleTime, []pushcrypt.Option{pushcrypt.WithTime(time.UnixMilli(now.Unix()))}},
+		"milliseconds as seconds":        {pushcrypt.ImplausibleTime, []pushcrypt.Option{pushcrypt.WithTime(time.Unix(now.UnixMilli(), 0))}},
+		"a time of two days ago":         {pushcrypt.ImplausibleTime, []pushcrypt.Option{pushcrypt.WithTime(now.Add(-48 * time.Hour))}},
+		"the last time":                  {pushcrypt.ImplausibleTime, []pushcrypt.Option{pushcrypt.WithTime(time.Unix(1<<62, 0))}},
 		"an empty message id":            {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithMessageID("")}},
 		"an id with half of a pair":      {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithMessageID(half)}},
-		"65 withdrawals":                 {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals(letters(65)...)}},
-		"an empty withdrawal":            {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals("")}},
-		"a withdrawal of itself":         {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals("a"), pushcrypt.WithMessageID("a")}},
-		"a withdrawal with half of one":  {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals(half)}},
+		"65 withdrawals":                 {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdraws(letters(65)...)}},
+		"an empty withdrawal":            {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdraws("")}},
+		"a withdrawal of itself":         {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdraws("a"), pushcrypt.WithMessageID("a")}},
+		"a withdrawal with half of one":  {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdraws(half)}},
 		"a person of two lines":          {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPerson(pushcrypt.Person{Name: "a\nb"})}},
 		"a person without a name":        {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPerson(pushcrypt.Person{})}},
 		"nine recipients":                {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPerson(pushcrypt.Person{Name: "a", Recipients: letters(9)})}},
@@ -88,16 +91,15 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"nine attachments":               {pushcrypt.TooManyAttachments, []pushcrypt.Option{pushcrypt.WithAttachments(make([]pushcrypt.Reference, 9)...)}},
 		"another push type":              {pushcrypt.PushTypeNotSealable, []pushcrypt.Option{pushcrypt.WithPushType("widgets")}},
 		"an empty collapse name":         {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithCollapseName("")}},
-		"a device id of 256 bytes":       {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithDeviceID(strings.Repeat("a", 256))}},
 		"priority 7":                     {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPriority(7)}},
 		"a background push at once":      {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPriority(10), pushcrypt.WithPushType(pushcrypt.Background)}},
-		"an expiration in milliseconds":  {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithExpiration(time.Unix(1_767_225_600_000, 0))}},
+		"an expiration in milliseconds":  {pushcrypt.ImplausibleTime, []pushcrypt.Option{pushcrypt.WithExpiration(time.Unix(1_767_225_600_000, 0))}},
 	} {
-		_, err := sealer.Seal([]byte(good), phone.PublicKey(), wrong.options...)
+		_, err := sealer.Seal([]byte(good), phone.Device("a"), wrong.options...)
 		refused(t, name, wrong.code, err)
 	}
 	for _, option := range []pushcrypt.Option{
-		pushcrypt.WithMessageID("a"), pushcrypt.WithDeviceID("a"), pushcrypt.WithTime(time.Now()), pushcrypt.WithWithdrawals("a"),
+		pushcrypt.WithMessageID("a"), pushcrypt.WithTime(time.Now()), pushcrypt.WithWithdraws("a"),
 	} {
 		_, err := pushcrypt.NewSealer(provider, "a", option)
 		refused(t, "an option of one message for all", pushcrypt.InvalidRequest, err)
@@ -107,30 +109,30 @@ func TestOptionsThatAreRefused(t *testing.T) {
 func TestOptionsThatHold(t *testing.T) {
 	sealer := must(pushcrypt.NewSealer(provider, "a", nil, pushcrypt.WithTitle("All"), pushcrypt.WithClear("badge")))
 	payload := []byte(`{"aps":{"alert":"a","badge":7,"category":"c"}}`)
-	first := must(sealer.Seal(payload, phone.PublicKey(), pushcrypt.WithClear("category"), pushcrypt.WithTitle("One"), nil))
-	second := must(sealer.Seal(payload, phone.PublicKey(), pushcrypt.WithExpiration(time.Time{}), pushcrypt.WithPriority(5)))
+	first := must(sealer.Seal(payload, phone.Device("a"), pushcrypt.WithClear("category"), pushcrypt.WithTitle("One"), nil))
+	second := must(sealer.Seal(payload, phone.Device("a"), pushcrypt.WithExpiration(time.Time{}), pushcrypt.WithPriority(5)))
 	expect(t, "the first", strings.HasPrefix(string(first.Payload), `{"aps":{"mutable-content":1,"alert":{"title":"One","body":"(Encrypted)"},"badge":7,"category":"c"}`), true)
 	expect(t, "the second", strings.HasPrefix(string(second.Payload), `{"aps":{"mutable-content":1,"alert":{"title":"All","body":"(Encrypted)"},"badge":7}`), true)
 	expect(t, "one attempt", second.Header().Get("apns-expiration")+second.Header().Get("apns-priority"), "05")
-	call := must(sealer.Seal([]byte(`{"aps":{}}`), phone.PublicKey(), pushcrypt.WithPushType(pushcrypt.VoIP)))
+	call := must(sealer.Seal([]byte(`{"aps":{}}`), phone.Device("a"), pushcrypt.WithPushType(pushcrypt.VoIP)))
 	expect(t, "a call", call.Header().Get("apns-topic")+call.Header().Get("apns-priority"), "a.voip10")
-	quiet := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithSound("")))
+	quiet := must(sealer.Seal([]byte(good), phone.Device("a"), pushcrypt.WithSound("")))
 	expect(t, "no sound", strings.Contains(string(quiet.Payload), "sound"), false)
-	again := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithMessageID("a")))
-	retry := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithMessageID("a")))
+	again := must(sealer.Seal([]byte(good), phone.Device("a"), pushcrypt.WithMessageID("a")))
+	retry := must(sealer.Seal([]byte(good), phone.Device("a"), pushcrypt.WithMessageID("a")))
 	expect(t, "a retry", again.MessageID == retry.MessageID && again.Envelope != retry.Envelope && again.CollapseID == retry.CollapseID, true)
 	spaced := []byte(` {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\u00e9\/\uD83d\ude00 \\u00e9\u001F\u000A\u0022"]} `)
-	opened := must(opener().Open(must(sealer.Seal(spaced, phone.PublicKey())).Payload, time.Time{}))
+	opened := must(opener().Open(must(sealer.Seal(spaced, phone.Device("a"))).Payload, time.Time{}))
 	expect(t, "the fewest bytes", string(opened.Payload), `{"aps":{"alert":"a"},"own":[1.50,1E400,"é/😀 \\u00e9\u001f\n\""]}`)
 	for _, pushType := range []pushcrypt.PushType{pushcrypt.Alert, pushcrypt.Background, pushcrypt.VoIP} {
-		now := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTimeToLive(0), pushcrypt.WithTime(time.UnixMilli(1)), pushcrypt.WithPushType(pushType)))
-		expect(t, "now or never", now.Header().Get("apns-expiration")+fmt.Sprint(now.ExpiresAt.UnixMilli()), "0600001")
+		one := must(sealer.Seal([]byte(good), phone.Device("a"), pushcrypt.WithTimeToLive(0), pushcrypt.WithTime(now), pushcrypt.WithPushType(pushType)))
+		expect(t, "now or never", one.Header().Get("apns-expiration")+one.ExpiresAt.Sub(now).String(), "010m0s")
 	}
-	named := []pushcrypt.Option{pushcrypt.WithDeviceID("phone1"), pushcrypt.WithCollapseName("c")}
+	named := []pushcrypt.Option{pushcrypt.WithCollapseName("c")}
 	signing := pushcrypt.GenerateSigningKey()
 	credential := &pushcrypt.Credential{Key: signing, Provider: provider.PublicKey(), Certificate: must(pushcrypt.IssueCertificate(provider, signing.PublicKey(), "a", pushcrypt.Plan{}))}
-	before := must(sealer.Seal([]byte(good), phone.PublicKey(), named...)).CollapseID
-	after := must(must(pushcrypt.NewSealer(credential, "a")).Seal([]byte(good), kit.GenerateDeviceKey().PublicKey(), named...)).CollapseID
+	before := must(sealer.Seal([]byte(good), phone.Device("a"), named...)).CollapseID
+	after := must(must(pushcrypt.NewSealer(credential, "a")).Seal([]byte(good), kit.GenerateDeviceKey().Device("a"), named...)).CollapseID
 	expect(t, "a collapse id outlives every key", len(before) == 43 && before == after, true)
 }
 
@@ -143,7 +145,7 @@ func TestPayloadsThatAreRefused(t *testing.T) {
 		`{"aps":{"alert":"` + long + `"}}`: pushcrypt.PayloadTooLarge, long: pushcrypt.MalformedPayload,
 		strings.Repeat("[", 10<<20): pushcrypt.MalformedPayload, `{"aps":{},"ENCRYPTED_DATA":1}`: pushcrypt.ReservedKey,
 	} {
-		_, err := sealer.Seal([]byte(payload), phone.PublicKey())
+		_, err := sealer.Seal([]byte(payload), phone.Device("a"))
 		refused(t, fmt.Sprintf("%.60s", payload), code, err)
 	}
 	began := time.Now()
@@ -160,14 +162,14 @@ func TestTopicsThatAreRefused(t *testing.T) {
 }
 
 func TestWhatIsNotForThePhone(t *testing.T) {
-	stranger, now := pushcrypt.GenerateProviderKey(), time.UnixMilli(1_767_225_600_000)
+	stranger := pushcrypt.GenerateProviderKey()
 	seal := func(key pushcrypt.Key) []byte {
-		return must(must(pushcrypt.NewSealer(key, "a")).Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(now), pushcrypt.WithTimeToLive(time.Minute))).Payload
+		return must(must(pushcrypt.NewSealer(key, "a")).Seal([]byte(good), phone.Device("a"), pushcrypt.WithTime(now), pushcrypt.WithTimeToLive(time.Minute))).Payload
 	}
 	sealed := seal(provider)
 	expect(t, "what opens", string(must(opener().Open(sealed, now)).Payload), good)
 	changed := append([]byte(nil), sealed...)
-	changed[200] ^= 1
+	changed[200] = map[bool]byte{true: 'B', false: 'A'}[changed[200] == 'A']
 	for name, wrong := range map[string]struct {
 		code   pushcrypt.Code
 		change func(*kit.Phone)
@@ -184,6 +186,7 @@ func TestWhatIsNotForThePhone(t *testing.T) {
 		"another push type":      {pushcrypt.WrongPushClass, func(phone *kit.Phone) { phone.PushType = pushcrypt.VoIP }, sealed, now},
 		"a push type of nothing": {pushcrypt.WrongPushClass, func(phone *kit.Phone) { phone.PushType = "a" }, sealed, now},
 		"a day later":            {pushcrypt.Expired, nil, sealed, now.Add(24 * time.Hour)},
+		"two days later":         {pushcrypt.ImplausibleTime, nil, sealed, now.Add(48 * time.Hour)},
 		"a push in the clear":    {pushcrypt.MalformedEnvelope, nil, []byte(good), now},
 		"no JSON":                {pushcrypt.MalformedPayload, nil, []byte("secret-word"), now},
 	} {
@@ -216,7 +219,7 @@ func TestZeroValuesAreNoKeys(t *testing.T) {
 		}
 	}
 	expect(t, "no text", json.Unmarshal([]byte(`""`), &device) != nil && json.Unmarshal([]byte(`""`), &pin) != nil && json.Unmarshal([]byte(`""`), &certificate) != nil, true)
-	_, err := must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), device)
+	_, err := must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), deviceOf(device, "a"))
 	refused(t, "no device key", pushcrypt.UnusableKey, err)
 	var nothing *pushcrypt.ProviderKey
 	var none *pushcrypt.Credential
@@ -246,8 +249,55 @@ func TestZeroValuesAreNoKeys(t *testing.T) {
 		refused(t, "a device key of another length", pushcrypt.MalformedKey, err)
 	}
 	later := must(pushcrypt.NewDevicePublicKey(append(make([]byte, 1184), phone.PublicKey().Bytes()...)))
-	_, err = must(pushcrypt.NewSealer(provider, topic)).Seal([]byte(good), later)
+	_, err = must(pushcrypt.NewSealer(provider, topic)).Seal([]byte(good), deviceOf(later, topic))
 	refused(t, "a device key of suite 2", pushcrypt.UnsupportedSuite, err)
+}
+
+func TestDevicesThatNothingIsSealedTo(t *testing.T) {
+	sealer, other := must(pushcrypt.NewSealer(provider, topic)), phone.Device("com.example.other")
+	unnamed := phone.Device(topic)
+	unnamed.Device = ""
+	for code, device := range map[pushcrypt.Code]*pushcrypt.StoredDevice{
+		pushcrypt.UnusableKey: nil, pushcrypt.RemovedDevice: phone.Device(topic).Removed(), pushcrypt.TopicMismatch: other, pushcrypt.InvalidRequest: unnamed,
+	} {
+		push, err := sealer.Seal([]byte(good), device)
+		refused(t, "a device", code, err)
+		_, err = sealer.Withdraw([]string{"a"}, device)
+		refused(t, "a device for a withdrawal", code, err)
+		expect(t, "no push", push == nil, true)
+	}
+	for _, none := range []*pushcrypt.Sealer{nil, {}} {
+		_, err := none.Seal([]byte(good), phone.Device(topic))
+		refused(t, "no sealer", pushcrypt.UnusableKey, err)
+		expect(t, "what it says", none.Topic()+none.Provider().String()+none.Certificate().String(), "")
+	}
+	_, err := sealer.Seal([]byte(good), phone.Device(topic), pushcrypt.WithAnswers(nil))
+	refused(t, "no secret", pushcrypt.UnusableKey, err)
+	var secret *pushcrypt.AnswerSecret
+	var request *pushcrypt.CertificateRequest
+	var key *pushcrypt.ProviderKey
+	var credential *pushcrypt.Credential
+	expect(t, "nothing of nil", secret.SecretBytes() == nil && key.PublicKey().IsZero() && credential.SecretText() == "", true)
+	_, err = request.Certify(provider)
+	refused(t, "no request", pushcrypt.UnusableKey, err)
+	_, err = request.Install(pushcrypt.GenerateSigningKey(), nil)
+	refused(t, "no request", pushcrypt.UnusableKey, err)
+}
+
+func TestWhereAPushGoes(t *testing.T) {
+	sealer, device := must(pushcrypt.NewSealer(provider, topic)), phone.Device(topic)
+	expect(t, "without a token", must(sealer.Seal([]byte(good), device)).URL(), "")
+	device.Token, device.Grant = "00ff", "g"
+	for environment, host := range map[string]string{"": "api.push.apple.com", "production": "api.push.apple.com", "development": "api.sandbox.push.apple.com"} {
+		device.Environment = environment
+		push := must(sealer.Seal([]byte(good), device))
+		expect(t, "its place", push.URL(), "https://"+host+"/3/device/00ff")
+		expect(t, "its grant", push.Grant, "g")
+	}
+	withdrawal := must(sealer.Withdraw([]string{"a", "b"}, device))
+	opened := must(kit.Phone{Topic: topic, Key: phone, Provider: provider.PublicKey(), PushType: pushcrypt.Background}.Open(withdrawal.Payload, now))
+	expect(t, "a withdrawal", string(opened.Payload), `{"aps":{},"pushcrypt":{"withdraw":["a","b"],"drop":true}}`)
+	expect(t, "as a background push", withdrawal.Header().Get("apns-push-type")+withdrawal.Header().Get("apns-priority"), "background5")
 }
 
 // No verb prints a secret, at any depth.
@@ -264,7 +314,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 	values := []any{
 		secret, *secret, []pushcrypt.ProviderKey{*secret}, signing, *signing, device, *device, reference, &reference, []pushcrypt.Reference{reference},
 		map[string]pushcrypt.Reference{"a": reference}, sealer, *sealer, credential, *credential, record, &record, stored, &stored, person,
-		&person, receiver, kit.Opened{Payload: key[:]}, accepted, &accepted, pushcrypt.AcceptOptions{Elsewhere: &stored},
+		&person, receiver, kit.Opened{Payload: key[:]}, accepted, &accepted, pushcrypt.Push{Token: "0123456701234567", Grant: "01234567"}, &pushcrypt.Push{Token: "0123456701234567"},
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%X", "%q"} {
 		for _, value := range values {
@@ -397,7 +447,7 @@ func opened(reference pushcrypt.Reference, sealed []byte) (plain []byte) {
 }
 
 func TestFilesAndEverythingElseInAMessage(t *testing.T) {
-	plain, now := bytes.Repeat([]byte("0123456789"), 20_000), time.UnixMilli(1_767_225_600_000)
+	plain := bytes.Repeat([]byte("0123456789"), 20_000)
 	var sealed bytes.Buffer
 	reference := must(pushcrypt.SealFile(&sealed, bytes.NewReader(plain), provider))
 	reference.URL, reference.Type, reference.Name = "https://a", "public.jpeg", "a"
@@ -427,8 +477,8 @@ func TestFilesAndEverythingElseInAMessage(t *testing.T) {
 	}
 	person := pushcrypt.Person{Name: "Anna", Handle: "u17", Conversation: "c", Recipients: []string{"Ben"}, Avatar: &reference}
 	push := must(must(pushcrypt.NewSealer(provider, "a")).Seal(
-		[]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), pushcrypt.WithTime(now), pushcrypt.WithAttachments(reference, reference),
-		pushcrypt.WithFullBody(body), pushcrypt.WithPerson(person), pushcrypt.WithWithdrawals("x", "y"), pushcrypt.WithDrop()))
+		[]byte(`{"aps":{"alert":"a"}}`), phone.Device("a"), pushcrypt.WithTime(now), pushcrypt.WithAttachments(reference, reference),
+		pushcrypt.WithFullBody(body), pushcrypt.WithPerson(person), pushcrypt.WithWithdraws("x", "y"), pushcrypt.WithDrop()))
 	message := must(opener().Open(push.Payload, now))
 	text := func(value any) string { return string(must(json.Marshal(value))) }
 	expect(t, "its payload", string(message.Payload), `{"aps":{"alert":"a"},"pushcrypt":{"body":`+text(body)+`,"attachments":[`+text(reference)+","+text(reference)+

@@ -10,15 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
 // A DeviceRecord is a phone's registration, from a phone to its provider: Docs/FormatRecords.md. A string that is "" is absent.
 type DeviceRecord struct {
 	PublicKey DevicePublicKey
-	// Device is the id under which the provider keeps the device; if "", the provider names it.
+	// Device is the id under which the provider keeps the device; if "", the provider names it: AcceptOptions.Device.
 	Device string
 	// Suites that the device opens; nil stands for that of the key.
 	Suites []int
@@ -54,7 +54,7 @@ type ProviderRecord struct {
 	Certificate Certificate
 }
 
-// A Reply is a provider's answer to a record: it has one of Acknowledged, Refused, Ended and Hello. Accept and RefusingReply make the first two.
+// A Reply is a provider's answer to a record: it has one of Acknowledged, Refused, Ended and Hello. Accept and Refusal make the first two.
 type Reply struct {
 	// Acknowledged is the key that the provider seals to from now on.
 	Acknowledged DevicePublicKey
@@ -118,7 +118,7 @@ func (fields *fieldReader) deviceRecord() (*DeviceRecord, error) {
 		*one.field(record) = fields.checked(one.name, one.accept)
 	}
 	record.Certificate, record.Sequence = fields.certificate(), fields.number("sequence", 0)
-	fields.require(!fields.has("sequence") || 0 < record.Sequence && record.Sequence < format.LargestTime, "sequence")
+	fields.require(!fields.has("sequence") || 0 < record.Sequence && record.Sequence <= fields.most, "sequence")
 	fields.checked("nonce", noncePattern.MatchString)
 	fields.require(!fields.has("ended"), "ended")
 	id, _, _ := fields.text("key_id"), fields.text("provider"), fields.text("update_key")
@@ -284,7 +284,9 @@ func parseVerifyingKey(text string) (ed25519.PublicKey, error) {
 type fieldReader struct {
 	members map[string]any
 	code    Code
-	err     error
+	// most is the highest sequence.
+	most uint64
+	err  error
 }
 
 func newFields(data []byte, code Code) *fieldReader {
@@ -292,7 +294,7 @@ func newFields(data []byte, code Code) *fieldReader {
 	if err != nil {
 		err = refuse(code, err.Error())
 	}
-	return &fieldReader{members, code, err}
+	return &fieldReader{members, code, format.LargestTime - 1, err}
 }
 
 // unmarshal is the UnmarshalJSON of a type that has a function to parse it.

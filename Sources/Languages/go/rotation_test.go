@@ -9,17 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pushcrypt"
-	kit "example.com/pushcrypt/pushcrypttest"
+	"example.com/pushcrypt/Sources/Languages/go"
+	kit "example.com/pushcrypt/Sources/Languages/go/pushcrypttest"
 )
 
 var now = time.UnixMilli(1_767_225_600_000)
+
+// setClock sets the package's clock, which stands still in tests.
+func setClock(at time.Time) { *pushcrypt.Clock = func() time.Time { return at } }
+
+func init() { setClock(now) }
 
 func TestCredentials(t *testing.T) {
 	pin, key := provider.PublicKey(), pushcrypt.GenerateSigningKey()
 	first := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now}))
 	second := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now, Current: first, Stolen: true}))
-	past := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now.AddDate(-1, 0, 0), Current: second}))
+	past := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now.Add(-time.Hour), Current: second}))
 	if past.Epoch() != second.Epoch()+1 {
 		t.Error("a clock that was set back gave epoch", past.Epoch())
 	}
@@ -50,9 +55,11 @@ func TestExpiredCertificateDoesNotSeal(t *testing.T) {
 	key := pushcrypt.GenerateSigningKey()
 	certificate := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now, Lifetime: time.Hour}))
 	sealer := must(pushcrypt.NewSealer(&pushcrypt.Credential{Key: key, Certificate: certificate, Provider: provider.PublicKey()}, "a"))
-	must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(now.Add(time.Hour))))
+	must(sealer.Seal([]byte(good), phone.Device("a"), pushcrypt.WithTime(now.Add(time.Hour))))
+	defer setClock(now)
 	for _, at := range []time.Time{now.Add(time.Hour + time.Millisecond), {}} {
-		_, err := sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(at))
+		setClock(now.Add(2 * time.Hour))
+		_, err := sealer.Seal([]byte(good), phone.Device("a"), pushcrypt.WithTime(at))
 		refused(t, "an expired certificate [S-10]", pushcrypt.InvalidTime, err)
 	}
 }
@@ -73,7 +80,7 @@ func TestRequestAndInstall(t *testing.T) {
 	current := must(pushcrypt.IssueCertificate(provider, old.PublicKey(), topic, pushcrypt.Plan{}))
 	request := &pushcrypt.CertificateRequest{
 		Topic: topic, Provider: provider.PublicKey(), SigningKey: key.PublicKey(),
-		Plan: pushcrypt.Plan{Current: current, Past: []pushcrypt.PastEpoch{{ReplacedAt: now}}, Lifetime: 90 * 24 * time.Hour},
+		Plan: pushcrypt.Plan{Current: current, Past: []pushcrypt.PastEpoch{{ReplacedAt: now.Add(-40 * 24 * time.Hour)}}, Lifetime: 90 * 24 * time.Hour},
 	}
 	text := must(json.Marshal(request))
 	carried := must(pushcrypt.ParseCertificateRequest(text))
@@ -81,7 +88,7 @@ func TestRequestAndInstall(t *testing.T) {
 	answer := must(carried.Certify(provider))
 	credential := must(request.Install(key, answer))
 	expect(t, "the next epoch", credential.Certificate.Epoch() > current.Epoch() && credential.Certificate.Floor() == current.Epoch() && !credential.Certificate.ExpiresAt().IsZero(), true)
-	push := must(must(pushcrypt.NewSealer(credential, topic)).Seal([]byte(good), phone.PublicKey())).Payload
+	push := must(must(pushcrypt.NewSealer(credential, topic)).Seal([]byte(good), phone.Device(topic))).Payload
 	must(kit.Phone{Topic: topic, Key: phone, Provider: provider.PublicKey()}.Open(push, time.Time{}))
 
 	_, err := carried.Certify(pushcrypt.GenerateProviderKey())
@@ -108,12 +115,15 @@ func TestRequestAndInstall(t *testing.T) {
 	refused(t, "another key", pushcrypt.WrongCertificate, install(nil, old, answer))
 	refused(t, "no key", pushcrypt.UnusableKey, install(nil, nil, answer))
 	refused(t, "the key of another request", pushcrypt.WrongCertificate, install(func(r *pushcrypt.CertificateRequest) { r.SigningKey = old.PublicKey() }, old, answer))
-	refused(t, "a clock that is a day behind", pushcrypt.Code(""), errOr(install(func(r *pushcrypt.CertificateRequest) {
-		r.Plan.At = time.Now().Add(-25 * time.Hour)
+	refused(t, "a clock that is behind", pushcrypt.Code(""), errOr(install(func(r *pushcrypt.CertificateRequest) {
+		r.Plan.At = now.Add(-23 * time.Hour)
 	}, key, answer)))
-	refused(t, "an expired one", pushcrypt.WrongCertificate, install(func(r *pushcrypt.CertificateRequest) {
-		r.Plan.At = time.Now().Add(91 * 24 * time.Hour)
+	refused(t, "seconds as milliseconds", pushcrypt.ImplausibleTime, install(func(r *pushcrypt.CertificateRequest) {
+		r.Plan.At = time.UnixMilli(now.Unix())
 	}, key, answer))
+	setClock(now.Add(91 * 24 * time.Hour))
+	refused(t, "an expired one", pushcrypt.WrongCertificate, install(nil, key, answer))
+	setClock(now)
 	refused(t, "an older epoch", pushcrypt.WrongCertificate, install(func(r *pushcrypt.CertificateRequest) {
 		r.Plan.Current = must(pushcrypt.IssueCertificate(provider, old.PublicKey(), topic, pushcrypt.Plan{Current: credential.Certificate}))
 	}, key, answer))
@@ -147,6 +157,8 @@ func TestRequestsOfTheCommand(t *testing.T) {
 	if program == "" {
 		t.Skip("there is no pushcrypt: set PUSHCRYPT")
 	}
+	setClock(time.Now())
+	defer setClock(now)
 	folder := t.TempDir()
 	place := func(name string) string { return filepath.Join(folder, name) }
 	run := func(words ...string) string {

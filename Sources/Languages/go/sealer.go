@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
 // A Sealer seals payloads for the devices of one app. Any number of goroutines may use one.
@@ -35,8 +35,8 @@ func NewSealer(key Key, topic string, options ...Option) (*Sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if defaults.id != nil || defaults.deviceID != nil || !defaults.at.IsZero() || len(defaults.withdrawals) > 0 {
-		return nil, refuse(InvalidRequest, "a message id, a device id, a time and withdrawals are those of one message; give them to Seal")
+	if defaults.id != nil || !defaults.at.IsZero() || len(defaults.withdrawals) > 0 {
+		return nil, refuse(InvalidRequest, "a message id, a time and withdrawals are those of one message; give them to Seal")
 	}
 	own, err := signingOf(key)
 	if err == nil && !own.certificate.IsZero() {
@@ -56,17 +56,35 @@ func checkTopic(topic string) error {
 }
 
 // Provider returns the provider key that phones have pinned.
-func (sealer *Sealer) Provider() ProviderPublicKey { return sealer.signing.provider }
+func (sealer *Sealer) Provider() ProviderPublicKey {
+	if sealer.isZero() {
+		return ProviderPublicKey{}
+	}
+	return sealer.signing.provider
+}
 
 // Certificate returns the certificate that each message carries; the zero value at epoch 0.
-func (sealer *Sealer) Certificate() Certificate { return sealer.signing.certificate }
+func (sealer *Sealer) Certificate() Certificate {
+	if sealer.isZero() {
+		return Certificate{}
+	}
+	return sealer.signing.certificate
+}
 
 // Topic returns the app's bundle id.
-func (sealer *Sealer) Topic() string { return sealer.topic }
+func (sealer *Sealer) Topic() string {
+	if sealer.isZero() {
+		return ""
+	}
+	return sealer.topic
+}
+
+// isZero tells whether this is nil or the zero value, which seals nothing.
+func (sealer *Sealer) isZero() bool { return sealer == nil || sealer.signing == nil }
 
 // Format prints no secret, whatever the verb.
 func (sealer Sealer) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "Sealer(%s, %s)", sealer.signing.provider, sealer.topic)
+	fmt.Fprintf(state, "Sealer(%s, %s)", sealer.Provider(), sealer.topic)
 }
 
 // A MessageID names one message; a retry has the same.
@@ -75,7 +93,7 @@ type MessageID [16]byte
 // String returns 32 hexadecimal digits.
 func (id MessageID) String() string { return hex.EncodeToString(id[:]) }
 
-// A Push is what to send to Apple instead of the original payload: but for the device token and the provider's authentication, the request.
+// A Push is what to send to Apple instead of the original payload: but for the provider's authentication, the request.
 // The relay reads all of it.
 type Push struct {
 	// Payload is the complete JSON, the body of the request.
@@ -93,8 +111,24 @@ type Push struct {
 	Expiration time.Time
 	// CollapseID is a hash of the device, and of the message or the collapse name: the same from every server, whatever key signs.
 	CollapseID string
+	// Token is the device's, "" if it has none, and Environment where it is valid.
+	Token, Environment string
+	// Grant is the device's permission to push by a relay; "" without one.
+	Grant string
 	// Widest is the length, in bytes, of the longest form that a client may re-encode the payload to.
 	Widest int
+}
+
+// Format prints no token and no grant, whatever the verb.
+func (push Push) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "push %s", push.MessageID) }
+
+// URL is where APNs gets the push; "" if the device has no token.
+func (push *Push) URL() string {
+	host := map[bool]string{true: format.DevelopmentHost, false: format.ProductionHost}[push.Environment == "development"]
+	if push.Token == "" {
+		return ""
+	}
+	return "https://" + host + "/3/device/" + push.Token
 }
 
 // Fingerprint names the envelope in logs, also in the phone's.
@@ -118,22 +152,27 @@ func (push *Push) Header() http.Header {
 	}
 }
 
-// Seal seals an APNs payload for one device. The JSON is kept, but for white space between tokens and needless escapes.
-func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Option) (*Push, error) {
+// Seal seals an APNs payload for one device, as you have stored it. The JSON is kept, but for white space between tokens and needless escapes.
+// The collapse id outlives the keys: it is a hash of the device's id. (removed-device, topic-mismatch, unusable-key, unsupported-suite, and what the
+// options and the payload break)
+func (sealer *Sealer) Seal(payload []byte, device *StoredDevice, options ...Option) (*Push, error) {
+	if sealer.isZero() {
+		return nil, refuse(UnusableKey, "there is no sealer: this is nil or the zero value; use NewSealer")
+	}
 	m, err := sealer.defaults.with(options)
 	if err != nil {
 		return nil, err
 	}
-	if device.IsZero() {
-		return nil, refuse(UnusableKey, "there is no device key: this is the zero value; parse the registered one")
+	if err := sealer.checkDevice(device); err != nil {
+		return nil, err
 	}
-	if device.Suite() != 1 {
-		return nil, refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
+	sentAt, err := timeOrNow(m.at)
+	if err != nil {
+		return nil, err
 	}
-	sentAt, ok := core.Milliseconds(m.at)
 	seconds := m.timeToLive / time.Second
-	if !ok || sentAt > format.LargestTime || seconds*time.Second != m.timeToLive || seconds < 0 || seconds > format.LongestTimeToLive {
-		return nil, refuse(InvalidTime, "the time to live is 0 seconds to 30 days, whole seconds, and the clock after 1970")
+	if seconds*time.Second != m.timeToLive || seconds < 0 || seconds > format.LongestTimeToLive {
+		return nil, refuse(InvalidTime, "the time to live is 0 seconds to 30 days, whole seconds")
 	}
 	certificate := sealer.signing.certificate
 	if !certificate.IsZero() && sentAt > certificate.expiresAt() {
@@ -142,8 +181,32 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	return sealer.seal(m, payload, device, sentAt, roundedTimeToLive(sentAt, uint64(seconds), m.pushType))
 }
 
+// Withdraw seals the smallest message that takes earlier ones of these names, at most 64, off a device's screen. It is a background push, which
+// shows nothing, and which iOS may bring later. With the filtering entitlement an alert with WithWithdraws and WithDrop is quicker.
+func (sealer *Sealer) Withdraw(ids []string, device *StoredDevice, options ...Option) (*Push, error) {
+	own := append([]Option{WithPushType(Background), WithWithdraws(ids...), WithDrop()}, options...)
+	return sealer.Seal([]byte(`{"aps":{}}`), device, own...)
+}
+
+func (sealer *Sealer) checkDevice(device *StoredDevice) error {
+	switch {
+	case device == nil || device.PublicKey.IsZero():
+		return refuse(UnusableKey, "there is no device, or it has no key: give the one that you have stored")
+	case device.IsRemoved:
+		return refuse(RemovedDevice, "the device was removed, and nothing is sealed to it any more")
+	case !isDeviceID(device.Device):
+		return refuse(InvalidRequest, "the device has no id of 1 to 255 bytes: give the one that you have stored")
+	case device.Topic != sealer.topic:
+		return refuse(TopicMismatch, "the device has registered for another app than this sealer's")
+	case device.PublicKey.Suite() != 1:
+		return refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
+	}
+	return nil
+}
+
 // seal seals a message whose times are right.
-func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sentAt, life uint64) (*Push, error) {
+func (sealer *Sealer) seal(m *message, data []byte, stored *StoredDevice, sentAt, life uint64) (*Push, error) {
+	device := stored.PublicKey
 	limits, ok := format.PushTypes[string(m.pushType)]
 	if !ok {
 		return nil, refuse(PushTypeNotSealable, "alert, background and voip can be sealed; the system reads others itself")
@@ -200,7 +263,8 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	}
 	push := &Push{
 		Payload: append(append(clear, envelope...), clearEnd...), Envelope: envelope, MessageID: id, Topic: sealer.topic, PushType: m.pushType,
-		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: collapseID(sealer.signing.provider, sealer.topic, m, id, device), Widest: widest + textLength(bucket),
+		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: collapseID(sealer.signing.provider, sealer.topic, stored.Device, m.collapseName, id, device),
+		Token: stored.Token, Environment: stored.Environment, Grant: stored.Grant, Widest: widest + textLength(bucket),
 	}
 	if m.timeToLive != 0 {
 		push.Expiration = push.ExpiresAt
@@ -296,13 +360,13 @@ func roundedTimeToLive(sentAt, seconds uint64, pushType PushType) uint64 {
 }
 
 // collapseID is a hash of the device, and of the message or the name of a group of pushes.
-func collapseID(provider ProviderPublicKey, topic string, m *message, id MessageID, key DevicePublicKey) string {
+func collapseID(provider ProviderPublicKey, topic, name string, collapseName *string, id MessageID, key DevicePublicKey) string {
 	device, pushes := append([]byte{0x02}, key.Bytes()...), append([]byte{0x02}, id[:]...)
-	if m.deviceID != nil {
-		device = core.AppendText([]byte{0x01}, *m.deviceID)
+	if name != "" {
+		device = core.AppendText([]byte{0x01}, name)
 	}
-	if m.collapseName != nil {
-		pushes = core.AppendText([]byte{0x01}, *m.collapseName)
+	if collapseName != nil {
+		pushes = core.AppendText([]byte{0x01}, *collapseName)
 	}
 	data := core.AppendText(append([]byte(format.LabelCollapse), provider.Bytes()...), topic)
 	hash := sha256.Sum256(append(append(data, device...), pushes...))

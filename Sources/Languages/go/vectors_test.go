@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pushcrypt"
+	"example.com/pushcrypt/Sources/Languages/go"
 )
 
 // The other vector files: what is sealed, certified and derived from given random bytes.
@@ -60,8 +60,7 @@ func (own vector) options() (options []pushcrypt.Option) {
 		options = append(options, pushcrypt.WithTitle(own.Title))
 	}
 	for value, option := range map[*string]func(string) pushcrypt.Option{
-		own.ClearSound: pushcrypt.WithSound, own.CallerID: pushcrypt.WithMessageID, own.Device: pushcrypt.WithDeviceID,
-		own.CollapseName: pushcrypt.WithCollapseName,
+		own.ClearSound: pushcrypt.WithSound, own.CallerID: pushcrypt.WithMessageID, own.CollapseName: pushcrypt.WithCollapseName,
 	} {
 		if value != nil {
 			options = append(options, option(*value))
@@ -72,6 +71,16 @@ func (own vector) options() (options []pushcrypt.Option) {
 
 func (own vector) device() pushcrypt.DevicePublicKey {
 	return must(pushcrypt.NewDevicePublicKey(fromHex(own.DevicePublic)))
+}
+
+// stored is the device as it is stored; one without an id has none, for which a collapse id falls back to its key.
+func (own vector) stored() *pushcrypt.StoredDevice {
+	device := deviceOf(own.device(), own.Topic)
+	device.Device = ""
+	if own.Device != nil {
+		device.Device = *own.Device
+	}
+	return device
 }
 
 func TestSeals(t *testing.T) {
@@ -85,7 +94,7 @@ func TestSeals(t *testing.T) {
 			drawn = strings.Repeat("00", 32) + drawn
 		}
 		withRandom(t, drawn, func() {
-			push = must(sealer.SealFor([]byte(own.Payload), own.device(), own.SentAt, own.TTL, own.options()...))
+			push = must(sealer.SealFor([]byte(own.Payload), own.stored(), own.SentAt, own.TTL, own.options()...))
 		})
 		if string(push.Payload) != own.Push || push.MessageID.String() != own.MessageID || push.Widest != own.WidestLength || push.CollapseID != own.CollapseID {
 			t.Errorf("%s: %+v\n%s", own.Name, push, push.Payload)
@@ -105,13 +114,15 @@ func TestRequests(t *testing.T) {
 			continue // Nothing is sealed to such a device.
 		}
 		provider := must(pushcrypt.NewProviderPublicKey(fromHex(own.ProviderPublic)))
-		if id := pushcrypt.CollapseIDOf(provider, own.Topic, own.device(), *own.CallerID, own.options()...); id != own.CollapseID {
+		if id := pushcrypt.CollapseIDOf(provider, own.Topic, own.stored().Device, own.device(), *own.CallerID, own.CollapseName); id != own.CollapseID {
 			t.Errorf("%s: %s", own.Name, id)
 		}
 	}
-	sealer, device := must(pushcrypt.NewSealer(pushcrypt.GenerateProviderKey(), topic)), file.Collapse[0].device()
+	defer setClock(now)
+	sealer, device := must(pushcrypt.NewSealer(pushcrypt.GenerateProviderKey(), topic)), deviceOf(file.Collapse[0].device(), topic)
 	for _, own := range file.Expiration {
 		sentAt := time.UnixMilli(int64(own.SentAt))
+		setClock(sentAt)
 		push := must(sealer.Seal(payload, device, append(own.options(), pushcrypt.WithTime(sentAt), pushcrypt.WithTimeToLive(time.Duration(own.Requested)*time.Second))...))
 		life := push.ExpiresAt.Sub(sentAt) / time.Second
 		if push.Header().Get("apns-expiration") != fmt.Sprint(own.Expiration) || uint64(life) != own.TTL {

@@ -61,6 +61,12 @@ const (
 	// InvalidTime: the time or the time to live is out of range, or the certificate has expired.
 	InvalidTime Code = "invalid-time"
 
+	// ImplausibleTime: the time is more than a day from this machine's clock: another unit, or a wrong clock.
+	ImplausibleTime Code = "implausible-time"
+
+	// RemovedDevice: the device was removed, and nothing is sealed to it any more.
+	RemovedDevice Code = "removed-device"
+
 	// InvalidRequest: a header, or the name of a message, device or collapse group, is not valid.
 	InvalidRequest Code = "invalid-request"
 

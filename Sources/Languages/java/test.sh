@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the package and runs its tests, with the JDK and Debian's JUnit 5 (`apt-get install junit5`), and without a network.
 # `mvn test` does the same with Maven. Both find the vectors in the checkout, or in PUSHCRYPT_VECTORS, and the command in the path, or as PUSHCRYPT.
-# Usage: test.sh [CLASS | CLASS#METHOD]…        such as pushcrypt.RotationTest, or pushcrypt.testing.KitTest#keys
+# Usage: test.sh [CLASS | CLASS#METHOD]…        such as com.example.pushcrypt.RotationTest, or com.example.pushcrypt.testing.KitTest#keys
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)

@@ -3,8 +3,6 @@
  * `Sealer.seal` takes an {@link AnswerSecret} as `answers`. Nothing is kept for a message: a caller that wants one answer keeps the first of a message.
  */
 
-import type { Time } from "./index";
-
 /** What a provider has to open answers, 32 random bytes for each app. A thief of it reads and forges answers, but no messages. */
 export class AnswerSecret {
     /** Creates a secret from its 32 bytes. @throws {RangeError} for another length */
@@ -21,14 +19,14 @@ export interface Answer {
     device: string;
     /** The message, 32 hexadecimal digits. */
     messageId: string;
-    /** When the message was sealed, in milliseconds since 1970. */
-    sentAt: number;
+    /** When the message was sealed. */
+    sentAt: Date;
     /** The action's id. */
     action: string;
     /** What the user typed. */
     text?: string;
     /** When the user answered, by the phone's clock. */
-    at: number;
+    at: Date;
 }
 
 /**
@@ -45,5 +43,5 @@ export function openAnswer(text: string, options: {
     /** The seconds after sealing in which an answer counts, such as 600 for an approval; by default 31 days. */
     within?: number;
     /** The present time. */
-    at?: Time;
+    at?: Date;
 }): Answer;

@@ -1,9 +1,9 @@
 /**
  * End-to-end encrypted push notifications: a provider seals payloads for APNs, and only the phone reads them. Rule numbers, such as [D-22], and sections are
- * those of the format, `Docs/Format.md` and its parts in the project's repository; `pushcrypt explain CODE` explains every code.
+ * those of the format, `Docs/Format.md` and its parts in the project's repository.
  *
- * Texts of public keys (`pcr1…`, `pcs1…`) and of certificates are strings. Secret keys are objects, which print nothing. Times are milliseconds since 1970 or
- * a `Date`; durations are seconds. A value that is refused is a {@link PushcryptError}. A wrong type, or an option that does not exist, is a `TypeError`.
+ * Texts of public keys (`pcr1…`, `pcs1…`) and of certificates are strings. Secret keys are objects, which print nothing. Times are a `Date`, durations
+ * seconds. A value that is refused is a {@link PushcryptError}. A wrong type, or an option that does not exist, is a `TypeError`.
  */
 
 import type { AnswerSecret } from "./answers";
@@ -11,11 +11,8 @@ import type { Code } from "./lib/codes";
 
 export type { Code };
 
-/** JSON as text or bytes, or as a plain object, which is refused if `JSON.stringify` would change it. */
+/** JSON as text or bytes, or as an object, as `JSON.stringify` writes it. Numbers and texts that would become others are refused. */
 export type JSONInput = string | Uint8Array | object;
-
-/** Milliseconds since 1970-01-01 UTC. */
-export type Time = number | bigint | Date;
 
 // Errors
 
@@ -26,6 +23,8 @@ export class PushcryptError extends Error {
     readonly name: "PushcryptError";
     /** The reason, such as `payload-too-large`. */
     readonly code: Code;
+    /** The page about the code: its cause and its fix. */
+    readonly url: string;
     /** Whether the same call may succeed later: something outside was busy or failed. */
     readonly retryable: boolean;
 }
@@ -87,7 +86,7 @@ export interface CertificateHistory {
     /** The certificate in use; none at epoch 0. */
     current?: string | null;
     /** Those before it, or `null` for epoch 0, and when each was replaced. What was replaced more than 38 days ago may be left out. */
-    past?: readonly { certificate: string | null; replacedAt: Time }[];
+    past?: readonly { certificate: string | null; replacedAt: Date }[];
     /** A certificate that a record showed and that you never issued: `staleStore` of {@link Accepted}. */
     proven?: string | null;
     /** Whether nothing of the epochs before may open any more, because somebody else may have the signing key. */
@@ -107,11 +106,11 @@ export function issueCertificate(options: CertificateHistory & {
     /** The app's bundle id. */
     topic: string;
     /** The present time. */
-    at?: Time;
+    at?: Date;
 }): string;
 
-/** What a certificate says. `expiresAt` is 2^64 - 1 if it never does. @throws {PushcryptError} `malformed-certificate` or `weak-key` */
-export function readCertificate(text: string): { epoch: number; floor: number; graceUntil: bigint; expiresAt: bigint };
+/** What a certificate says. `expiresAt` is `null` if it never does, `graceUntil` if there is no earlier epoch. @throws {PushcryptError} `malformed-certificate` or `weak-key` */
+export function readCertificate(text: string): { epoch: number; floor: number; graceUntil: Date | null; expiresAt: Date | null };
 
 /** A request for a certificate, carried to where the provider key is. It holds no secret: keep the signing key beside it. */
 export class CertificateRequest {
@@ -133,12 +132,12 @@ export class CertificateRequest {
     /** The text to carry: `pushcrypt key certify` or {@link certify} answers it. */
     json(): string;
     /** What {@link certify} would sign. Show it to a person before. @throws {PushcryptError} `epochs-exhausted`, or the code of a certificate */
-    plan(options?: { at?: Time }): { epoch: number; floor: number; graceUntil: bigint; expiresAt: bigint };
+    plan(options?: { at?: Date }): { epoch: number; floor: number; graceUntil: Date | null; expiresAt: Date | null };
     /**
      * Certifies the signing key, where the provider key is, and returns the text to carry back.
      * @throws {PushcryptError} as `plan`, or `wrong-certificate` for another provider key
      */
-    certify(provider: ProviderKey, options?: { at?: Time }): string;
+    certify(provider: ProviderKey, options?: { at?: Date }): string;
     /**
      * Takes the answer of {@link certify} or `pushcrypt key certify`. Store the result's `secretText()` before you seal with it.
      * @throws {PushcryptError} `malformed-request`, `wrong-certificate` for an answer to another request, or the code of the certificate
@@ -162,15 +161,13 @@ export interface Placeholder {
     /** A sound's name, or `null` for none; by default the system's if the payload has a sound. */
     sound?: string | null;
     /** Fields of the payload's `aps` that are also sent in the clear. */
-    clearFields?: readonly ClearField[];
+    clear?: readonly ClearField[];
 }
 
 /** How a message is sealed. */
 export interface SealOptions {
-    /** The device's registered key, `pcr1…`. */
-    to: string;
     /** The present time. */
-    at?: Time;
+    at?: Date;
     /** By default `alert`. */
     pushType?: PushType;
     /** Your id of the message, the same in every retry, so that the phone shows it once. By default a message has a random one. */
@@ -182,11 +179,11 @@ export interface SealOptions {
     /** The app's secret of `pushcrypt/answers`, if the phone may answer. A `messageId` is then never used for another payload. */
     answers?: AnswerSecret;
     /** Files that were sealed and stored, at most 8. */
-    attachments?: readonly AttachmentReference[];
+    attachments?: readonly Reference[];
     /** The whole text, if the payload has only its beginning. */
-    fullBody?: AttachmentReference;
-    /** The person that the notification is from. */
-    sender?: MessageSender;
+    fullBody?: Reference;
+    /** Who the notification is from. */
+    person?: Person;
     /** The `messageId`s of earlier messages that phones take off the screen, at most 64. */
     withdraws?: readonly string[];
     /** Whether the message is not to be shown. */
@@ -194,7 +191,7 @@ export interface SealOptions {
 }
 
 /** A person, shown with a face: texts of 1 to 255 bytes [N-9]. */
-export interface MessageSender {
+export interface Person {
     name: string;
     /** What names the person in the app; by default the name. */
     handle?: string;
@@ -203,7 +200,7 @@ export interface MessageSender {
     /** At most 8 names. */
     recipients?: readonly string[];
     /** A sealed picture, JPEG or PNG, of at most a megabyte. */
-    avatar?: AttachmentReference;
+    avatar?: Reference;
 }
 
 /** Seals for the devices of one app. It keeps no state between messages. */
@@ -223,13 +220,19 @@ export class Sealer {
     /** The certificate of the key that signs; `undefined` at epoch 0. */
     readonly certificate: string | undefined;
     /**
-     * Seals a payload for one device, without white space and needless escapes.
+     * Seals a payload for one device, as you have stored it, without white space and needless escapes.
      * @throws {PushcryptError} `payload-too-large`, `push-too-large`, `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`,
-     *     `push-type-not-sealable`, `invalid-request`, `invalid-time` (also for an expired certificate), `unsupported-suite`, `too-many-attachments`, or the
-     *     code of the device's key
+     *     `push-type-not-sealable`, `invalid-request`, `invalid-time` (also for an expired certificate), `implausible-time`, `removed-device`, `topic-mismatch`,
+     *     `unsupported-suite`, `too-many-attachments`, or the code of the device's key
      */
-    seal(payload: JSONInput, options: SealOptions): SealedPush;
-    /** The headers and the body of a request to APNs, without the device token and the provider's authentication. @throws {PushcryptError} `invalid-request` */
+    seal(payload: JSONInput, device: StoredDevice, options?: SealOptions): SealedPush;
+    /**
+     * Seals the smallest message that takes earlier ones of these `messageId`s, at most 64, off a device's screen. It is a background push, which shows
+     * nothing, and which iOS may bring later. With the filtering entitlement an alert with `withdraws` and `drop` is quicker.
+     * @throws {PushcryptError} as `seal`
+     */
+    withdraw(messageIds: readonly string[], device: StoredDevice, options?: { at?: Date }): SealedPush;
+    /** The request to APNs, without the provider's authentication. The collapse id outlives the keys: it is a hash of the device's id. @throws {PushcryptError} `invalid-request` or `implausible-time` */
     request(push: SealedPush, options?: RequestOptions): PushRequest;
     /** Seals a file under a new key. Store it before you send its reference. @throws {PushcryptError} `malformed-reference` */
     sealFile(plain: Uint8Array, options: {
@@ -246,18 +249,22 @@ export class Sealer {
 
 /** What a request to APNs says beside the push. */
 export interface RequestOptions {
-    /** Your id of the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. */
-    deviceId?: string;
     /** The name of pushes that replace each other on a device. By default copies of one message do. The relay gets a hash: who knows the device's id can test guesses. */
     collapseName?: string;
     /** By default 5 for background pushes, and 10 for others. */
     priority?: 10 | 5 | 1;
-    /** Seconds since 1970, or 0; by default that of the push. */
-    expiration?: number;
+    /** Until when APNs keeps it, at most 31 days ahead; `new Date(0)` for one attempt. By default that of the push. */
+    expiration?: Date;
 }
 
-/** A request to APNs without the device token and the provider's authentication. */
+/** A request to APNs, but for the provider's authentication. */
 export interface PushRequest {
+    /** Where APNs gets it; `null` if the device has no token. */
+    url: string | null;
+    token: string | null;
+    environment: "production" | "development" | null;
+    /** The device's permission to push by a relay. */
+    grant: string | null;
     headers: {
         "apns-topic": string;
         "apns-push-type": PushType;
@@ -277,16 +284,14 @@ export class SealedPush {
     readonly messageId: string;
     /** The seconds that were sealed. */
     readonly timeToLive: number;
-    /** The end of the message, in milliseconds since 1970. */
-    readonly expiresAt: number;
-    /** The same in seconds; 0, for one attempt, if the time to live was 0. */
+    /** The last moment at which a phone shows the message. */
+    readonly expiresAt: Date;
+    /** The same in seconds since 1970; 0, for one attempt, if the time to live was 0. */
     readonly expiration: number;
     /** The longest form, in bytes, that a client may re-encode `json` to. */
-    readonly widestLength: number;
-    /** The device's key, `pcr1…`. */
-    readonly recipient: string;
-    /** The id of that key, 8 hexadecimal digits. */
-    readonly keyId: string;
+    readonly widest: number;
+    /** The device that it is sealed for. */
+    readonly device: StoredDevice;
     readonly pushType: PushType;
     /** `json` as an object, for clients that encode it themselves. */
     toJSON(): object;
@@ -301,14 +306,14 @@ export const limits: Readonly<Record<PushType, Readonly<{ push: number; payload:
 export interface SealedFile {
     /** The bytes to store at the reference's `url`. */
     sealed: Uint8Array;
-    reference: AttachmentReference;
+    reference: Reference;
 }
 
 /** The place of a sealed file and its key [A-6] to [A-11]. Printing it shows no key. */
-export class AttachmentReference {
+export class Reference {
     private constructor();
     /** @throws {PushcryptError} `malformed-reference` */
-    static parse(json: JSONInput): AttachmentReference;
+    static parse(json: JSONInput): Reference;
     readonly url: string;
     /** The bytes of the sealed file. */
     readonly size: number;
@@ -329,7 +334,7 @@ export class AttachmentReference {
 /** A phone's registration record that was read. */
 export interface ParsedDeviceRecord {
     /** The id under which the provider keeps the device. */
-    deviceId?: string;
+    device?: string;
     /** `pcr1…`, or `pcrx1…` of suite 2, which can be held for a device [D-30], but not sealed to. */
     publicKey: string;
     /** All suites that the device opens. */
@@ -361,17 +366,18 @@ export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
 /**
  * A device as a provider stores it: a plain object, which `JSON.stringify` writes and `JSON.parse` reads. `null` counts as absent.
  *
- * Keep what you know of a device that you remove, with `isRemoved` true and `sequence` at least the milliseconds of tomorrow [D-38], [D-39]. After a 410 from
- * APNs, remove its `token`.
+ * Store what {@link removed} returns in the place of a device that you remove. After a 410 from APNs, delete its `token`.
  */
 export interface StoredDevice {
+    /** The id under which it is stored. */
+    device: string;
+    /** The app's bundle id. */
+    topic: string;
     /** `pcr1…`, or `pcrx1…`. */
     publicKey: string;
     generation: number;
     /** The user that the device belongs to, or `null` if none is known. */
     user: string | null;
-    deviceId?: string | null;
-    topic?: string | null;
     suites?: number[] | null;
     created?: number | null;
     /** The provider key that the phone reported as its pin. */
@@ -385,20 +391,34 @@ export interface StoredDevice {
     isRemoved?: boolean;
 }
 
+/** What you keep of a device that is removed [D-38], [D-39]: {@link accept} needs it if the id comes back. */
+export function removed(device: StoredDevice, options?: { at?: Date }): StoredDevice;
+
+/** How {@link accept} looks into your store, in the transaction in which you store what it returns. */
+export interface Devices {
+    /** What you hold under an id, also of a removed device; `null` if you never knew it. */
+    find(device: string): StoredDevice | null | Promise<StoredDevice | null>;
+    /** All that you hold with the key or with the token, if there is one: under any id and of any user, also removed ones. */
+    holders(publicKey: string, token: string | null): StoredDevice[] | Promise<StoredDevice[]>;
+}
+
+/** A reply as it is sent: give it to `JSON.stringify`. */
+export type Reply = { readonly version: 1; readonly [member: string]: unknown };
+
 /** What {@link accept} needs to know of the provider. */
 export interface AcceptOptions {
     /** The app's bundle id. */
     topic: string;
     /** The provider key, `pcs1…`. */
     provider: string;
+    /** Your id for the device, for records that name none. */
+    device?: string;
     /** The current certificate; none at epoch 0 [D-37]. */
     certificate?: string | null;
     /** Every certificate that you issued and that is not below the floor. Without it, a stale store is noticed at epoch 0 only [D-36]. */
     issued?: readonly string[];
     /** Every provider key that you have or had; by default the present one [D-35]. */
     ownKeys?: readonly string[];
-    /** A device under another id that has the record's key [D-32]. */
-    elsewhere?: StoredDevice | null;
     /** Whether your operator says that the device was set up again. The phone must never decide this. */
     replace?: boolean;
     /** The public key with which you sign requests to a relay, 32 bytes. */
@@ -407,12 +427,12 @@ export interface AcceptOptions {
 
 /** What follows from a record that a provider accepts. */
 export interface Accepted {
-    /** The device to store. What the record does not say is as it was. */
+    /** The device that has registered. What the record does not say is as it was. */
     device: StoredDevice;
-    /** The reply for the phone, JSON. */
-    reply: string;
-    /** Whether the device `elsewhere` loses its key: remove it. */
-    removesElsewhere: boolean;
+    /** What to store: `device`, and what is left of others that had its key or token. Each replaces what you hold under its id. */
+    changes: StoredDevice[];
+    /** The reply for the phone, once that is stored. */
+    reply: Reply;
     /**
      * A certificate by your own key that you never issued, or `null`. Your store is an old copy, or the provider key was stolen: tell your operator, and issue
      * another certificate with it as `proven`.
@@ -420,29 +440,31 @@ export interface Accepted {
     staleStore: string | null;
     /** The members of the record that name a key which you never had: the phone trusts somebody else. Tell your operator. */
     foreign: "provider"[];
+    /** Sentences for your operator: about the two before this, and what of the record was stored as something else. */
+    warnings: string[];
 }
 
 /**
- * Decides about a record. Look up and store in one transaction.
+ * Decides about a record.
  *
  * @param record What `parseDeviceRecord` has returned.
- * @param held What you have under the device's id, or had before you removed it, or `null`.
+ * @param devices Your store.
  * @param user The user whose session sent the record, `null` if it has none. It is never taken from the record.
  * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch` or
- *     `key-taken`: answer with {@link refuse}
- * @throws {TypeError} for a stored device or options that are not as they must be, such as a generation that a database gives as text
+ *     `key-taken`: answer with {@link refusal}
+ * @throws {TypeError} for a stored device or options that are not as they must be, such as another device than the one that was looked for
  */
-export function accept(record: ParsedDeviceRecord, held: StoredDevice | null, user: string | null, options: AcceptOptions): Accepted;
+export function accept(record: ParsedDeviceRecord, devices: Devices, user: string | null, options: AcceptOptions): Promise<Accepted>;
 
 /**
- * The reply that refuses a record because of this error of `parseDeviceRecord` or `accept`: JSON. Throws the error again if it is another one.
+ * The reply that refuses a record because of this error of `parseDeviceRecord` or `accept`. Throws the error again if it is another one.
  */
-export function refuse(error: unknown, options?: {
+export function refusal(error: unknown, options?: {
     /** The current certificate; none at epoch 0 [D-37]. */
     certificate?: string | null;
     /** The public key with which you sign requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;
-}): string;
+}): Reply;
 
 /** What a provider says of itself, for an app that builds in a pin. */
 export interface ProviderRecord {
@@ -458,5 +480,5 @@ export interface ProviderRecord {
 
 /** @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function parseProviderRecord(json: JSONInput): ProviderRecord & Required<Pick<ProviderRecord, "generation">>;
-/** Writes a record as JSON. @throws {PushcryptError} `malformed-record`, or the code of a key */
-export function formatProviderRecord(record: ProviderRecord): string;
+/** A record as it is sent: give it to `JSON.stringify`. @throws {PushcryptError} `malformed-record`, or the code of a key */
+export function formatProviderRecord(record: ProviderRecord): object;

@@ -1,15 +1,15 @@
 // The package's interface; index.d.ts documents it. Node finds these names for ES modules too, so there is one copy of the code.
 "use strict";
 
-const { AttachmentReference } = require("./lib/attachments.js");
+const { Reference } = require("./lib/attachments.js");
 const { PushcryptError } = require("./lib/errors.js");
 const { formatProviderRecord, parseDeviceRecord, parseProviderRecord } = require("./lib/records.js");
-const { accept, refuse } = require("./lib/registration.js");
+const { accept, refusal, removed } = require("./lib/registration.js");
 const { CertificateRequest, issueCertificate, readCertificate } = require("./lib/requests.js");
 const { SealedPush, Sealer, limits } = require("./lib/sealer.js");
 const { Credential, ProviderKey, SigningKey } = require("./lib/secrets.js");
 
 module.exports = {
-    AttachmentReference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept, formatProviderRecord,
-    issueCertificate, limits, parseDeviceRecord, parseProviderRecord, readCertificate, refuse,
+    Reference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept, formatProviderRecord,
+    issueCertificate, limits, parseDeviceRecord, parseProviderRecord, readCertificate, refusal, removed,
 };

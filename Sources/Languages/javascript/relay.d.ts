@@ -3,14 +3,14 @@
  *
  * ```js
  * const pushKey = new PushKey(readFileSync("push.key")); // its public half goes into `accept(…, { pushKey: pushKey.publicKey })`
- * const { url, headers, body } = relayRequest("https://push.example.com", pushKey, [relayMessage(device.grant, sealer.request(push))]);
+ * const { url, headers, body } = relayRequest("https://push.example.com", pushKey, [relayMessage(sealer.request(push))]);
  * const response = await fetch(url, { method: "POST", headers, body, redirect: "error", signal: AbortSignal.timeout(30_000) });
  * ```
  *
  * Post only to origins in your own configuration.
  */
 
-import type { PushRequest, Time } from "./index";
+import type { PushRequest } from "./index";
 
 /** The Ed25519 key with which a server signs its requests to relays, used for nothing else. Printing it shows no secret. */
 export class PushKey {
@@ -18,7 +18,7 @@ export class PushKey {
     constructor(seed: Uint8Array);
     /** Creates a random key. */
     static generate(): PushKey;
-    /** The 32 bytes of the public half: `pushKey` of `accept` and `refuse`. */
+    /** The 32 bytes of the public half: `pushKey` of `accept` and `refusal`. */
     readonly publicKey: Uint8Array;
     /** The 32 bytes from which the key can be made again: for a file that only its owner reads. */
     secretBytes(): Uint8Array;
@@ -37,10 +37,10 @@ export interface RelayMessage {
 }
 
 /**
- * A message of the device's grant and what `Sealer.request` returned. Of the placeholder only the sound is used.
- * @throws {PushcryptError} `push-type-not-sealable` for a call
+ * A message of what `Sealer.request` returned for a device with a grant. Of the placeholder only the sound is used.
+ * @throws {PushcryptError} `push-type-not-sealable` for a call, `invalid-request` without a grant
  */
-export function relayMessage(grant: string, request: PushRequest): RelayMessage;
+export function relayMessage(request: PushRequest): RelayMessage;
 
 /**
  * A signed request, a POST, with 1 to 45 messages. Send `body` unchanged, follow no redirect, and wait for 30 seconds. After the refusal `clock` add the
@@ -49,5 +49,5 @@ export function relayMessage(grant: string, request: PushRequest): RelayMessage;
  */
 export function relayRequest(origin: string, key: PushKey, messages: readonly RelayMessage[], options?: {
     /** The present time. */
-    at?: Time;
+    at?: Date;
 }): { url: string; headers: Record<string, string>; body: string };

@@ -42,21 +42,22 @@ function signed(origin, key, at, body) {
     return Buffer.concat([LABEL, lp16(origin), lp16(PATH), key, eight, keys.sha256(Buffer.from(body))]);
 }
 
-function relayMessage(grant, request) {
-    const { headers, body } = options(request, ["headers", "body"], "the request"), push = parseObject(json(body, "malformed-payload"), "malformed-payload");
+function relayMessage(request) {
+    const { headers, body, grant } = options(request, ["url", "token", "environment", "grant", "headers", "body"], "request"), push = parseObject(json(body, "malformed-payload"), "malformed-payload");
     const [aps, data] = ["aps", "ENCRYPTED_DATA"].map((name) => push.get(name)), kind = options(headers, null, "headers")["apns-push-type"];
-    if (!(aps instanceof Map) || typeof data !== "string") throw new TypeError("the request must be what Sealer.request has returned");
+    if (!(aps instanceof Map) || typeof data !== "string") throw new TypeError("request must be what Sealer.request has returned");
     if (!["alert", "background"].includes(kind)) throw new PushcryptError("push-type-not-sealable", "a relay passes alerts and background pushes on, and no calls");
+    if (grant === null) throw new PushcryptError("invalid-request", "the device has no grant: wait for its next record");
     const number = (name) => Number(headers[name]), message = {
-        grant: string(grant, "the grant"), data, kind, priority: number("apns-priority"), expiration: number("apns-expiration"), collapse_id: headers["apns-collapse-id"],
+        grant: string(grant, "grant"), data, kind, priority: number("apns-priority"), expiration: number("apns-expiration"), collapse_id: headers["apns-collapse-id"],
     };
     if (kind !== "alert") return message;
     return { ...message, ...(aps.has("sound") && { sound: aps.get("sound") }), ...(aps.has("content-available") && { content_available: true }) };
 }
 
 function relayRequest(origin, key, messages, given = {}) {
-    const { at = Date.now() } = options(given, ["at"], "relayRequest"), now = time(at, "at"), { publicKey } = instance(key, PushKey, "the key");
-    if (!/^https?:\/\/[a-z0-9.:[\]-]{1,247}$/.test(string(origin, "the origin"))) {
+    const { at = new Date(Date.now()) } = options(given, ["at"], "the options"), now = time(at, "at"), { publicKey } = instance(key, PushKey, "key");
+    if (!/^https?:\/\/[a-z0-9.:[\]-]{1,247}$/.test(string(origin, "origin"))) {
         throw new PushcryptError("invalid-request", "the origin is not like https://push.example.com: lower case, without a path");
     }
     const { length } = array(messages, "messages");

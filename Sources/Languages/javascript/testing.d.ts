@@ -1,6 +1,6 @@
 /** A phone for your tests: it opens what you sealed. It is not for phones, and may change in any version: it remembers no message, certificate or key. */
 
-import type { JSONInput, PushType, Time } from "./index";
+import type { JSONInput, PushType } from "./index";
 
 /** A device's secret key, X25519. */
 export class DeviceKey {
@@ -24,10 +24,9 @@ export interface Opened {
     payload: string;
     /** 32 hexadecimal digits. */
     messageId: string;
-    /** Milliseconds since 1970. */
-    sentAt: number;
-    /** The last millisecond at which a phone shows it. */
-    expiresAt: number;
+    sentAt: Date;
+    /** The last moment at which a phone shows it. */
+    expiresAt: Date;
 }
 
 /**
@@ -43,5 +42,5 @@ export function open(push: JSONInput, options: {
     /** By default `alert`. */
     pushType?: PushType;
     /** The present time. */
-    at?: Time;
+    at?: Date;
 }): Opened;

@@ -9,7 +9,7 @@ const { setupBaseR } = require("./lib/hpke.js");
 const { parseObject } = require("./lib/json.js");
 const keys = require("./lib/keys.js");
 const { SecretKey, partsOf } = require("./lib/secrets.js");
-const { json, options, string, time, topic: readTopic } = require("./lib/values.js");
+const { json, moment, options, string, timeOrNow, topic: readTopic } = require("./lib/values.js");
 
 class DeviceKey extends SecretKey {
     static TYPE = keys.X25519;
@@ -21,8 +21,8 @@ class DeviceKey extends SecretKey {
 }
 
 function open(push, given) {
-    const { topic, device, provider, pushType = "alert", at = Date.now() } = options(given, ["topic", "device", "provider", "pushType", "at"], "open");
-    const own = partsOf(device, DeviceKey, "device"), pin = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC), now = time(at, "at");
+    const { topic, device, provider, pushType = "alert", at } = options(given, ["topic", "device", "provider", "pushType", "at"], "open");
+    const own = partsOf(device, DeviceKey, "device"), pin = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC), now = timeOrNow(at);
     const text = parseObject(json(push, "malformed-payload"), "malformed-payload").get("ENCRYPTED_DATA");
     const envelope = typeof text === "string" ? keys.fromBase64(text) : Buffer.alloc(0), header = envelope.subarray(0, 5), enc = envelope.subarray(5, 37);
     if (!buckets.includes(envelope.length - limits.envelopeOverhead)) throw new PushcryptError("malformed-envelope");
@@ -43,7 +43,7 @@ function open(push, given) {
     if ((kind & limits.kindClass) !== pushTypes[string(pushType, "pushType")]?.class) throw new PushcryptError("wrong-push-class");
     const sentAt = Number(inner.readBigUInt64BE(85)), expiresAt = sentAt + 1000 * inner.readUInt32BE(93);
     if (now > BigInt(expiresAt)) throw new PushcryptError("expired");
-    return { payload: body.toString(), messageId: inner.toString("hex", 69, 85), sentAt, expiresAt };
+    return { payload: body.toString(), messageId: inner.toString("hex", 69, 85), sentAt: moment(sentAt), expiresAt: moment(expiresAt) };
 }
 
 module.exports = { DeviceKey, open };

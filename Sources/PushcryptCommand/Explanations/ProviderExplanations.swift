@@ -228,6 +228,11 @@ extension Explanation {
 
     static let library = [
         Explanation(
+            "implausible-time", .library,
+            summary: "a time that is more than a day from the clock",
+            cause: "Of the packages alone: seconds were given for milliseconds, or the reverse, or a clock is wrong.",
+            fix: "Give the language's own type of a time, and set the clock."),
+        Explanation(
             "invalid-call", .library,
             summary: "an argument is invalid",
             cause:

@@ -47,7 +47,7 @@ class Sending:
         number = some.choice((0, 1, 2) * 3 + (3, 4, 5))
         self.provider, self.device = made.providers[number], some.randrange(number % len(world.TOPICS), world.DEVICES, len(world.TOPICS))
         self.message = payloads.message(world.ROTATIONS[number] > 0)
-        self.sent_at = world.now() + some.randrange(-1000 * (self.message["ttl"] - 3600), 72_000_000)
+        self.sent_at = world.now() + some.randrange(-1000 * min(self.message["ttl"] - 3600, 72_000), 72_000_000)
         self.name = f"{some.getrandbits(128):032x}" if some.random() < 0.5 else None
 
     def question(self, device):

@@ -22,7 +22,7 @@ install() {
     # As README.md says: the sums of go.sum are those of the public modules, and the folder has Debian's.
     cp Sources/Languages/go/go.mod "$root/proxy/go.mod"
     cp -R Tests/Checks/Interop/go "$root/build-driver"
-    (cd "$root/build-driver" && env "${offline[@]}" go get "example.com/pushcrypt@v$version" && env "${offline[@]}" go vet ./... &&
+    (cd "$root/build-driver" && env "${offline[@]}" go get "example.com/pushcrypt/Sources/Languages/go@v$version" && env "${offline[@]}" go vet ./... &&
         env "${offline[@]}" go build -o "$root/driver" .) >"$root/log" 2>&1 || { tail -n 30 "$root/log" >&2; fail "the driver does not build: $root/log"; }
 }
 
@@ -33,7 +33,7 @@ check() {
         { tail -n 30 "$root/log" >&2; fail 'go vet or go test'; }
     ! grep -q 'THE TEST KIT IS NOT HERE' "$root/log" || fail 'the kit was not found'
     .build/interop/bin/python -B Tests/Checks/Packages/go/documented.py Sources/Languages/go
-    Tests/Checks/Packages/readme.sh Sources/Languages/go/README.md "$root/readme" CHECKOUT="$PWD" PATH="$PWD/.build/release:$PATH" "${offline[@]}"
+    Tests/Checks/Packages/readme.sh Sources/Languages/go/README.md "$root/readme" CHECKOUT="$PWD" PATH="$PATH" "${offline[@]}"
     echo "packages: go: version $version, tests, README and documentation"
 }
 

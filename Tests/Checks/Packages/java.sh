@@ -27,7 +27,7 @@ run_tests() (
     export PUSHCRYPT_VECTORS=$PWD/Tests/Data/Vectors
     cd "$root/copy"
     PUSHCRYPT='' ./test.sh >../tests 2>&1 || { cat ../tests >&2; fail 'its tests'; }
-    PUSHCRYPT=$pushcrypt ./test.sh pushcrypt.RotationTest#withTheCommand >../command 2>&1 || { cat ../command >&2; fail 'its test of the command'; }
+    PUSHCRYPT=$pushcrypt ./test.sh com.example.pushcrypt.RotationTest#withTheCommand >../command 2>&1 || { cat ../command >&2; fail 'its test of the command'; }
     echo "packages: java: $(grep -o '[0-9]* tests successful' ../tests)"
 )
 
@@ -35,19 +35,19 @@ run_tests() (
 run_readme() (
     cd "$root/readme"
     mkdir module
-    cp Seal.java module
-    sed -i '1i package example;' module/Seal.java
-    echo 'module example { requires pushcrypt; }' >module/module-info.java
+    cp First.java module
+    sed -i '1i package example;' module/First.java
+    echo 'module example { requires com.example.pushcrypt; }' >module/module-info.java
     javac -Xlint:all -Werror -p "../$jar" -d modules module/*.java
-    [[ $(java -p "../$jar:modules" -m example/example.Seal) = *ENCRYPTED_DATA* ]] || fail 'the example of the README, as a module'
+    [[ $(java -p "../$jar:modules" -m example/example.First) = *'Table for two'* ]] || fail 'the example of the README, as a module'
     javac -Xlint:all -Werror -cp "../$jar" -d classes ./*.java
 )
 
 check() {
-    grep -qx "pushcrypt@$version .*" <(cd "$root" && jar --describe-module --file "$jar") || fail 'the jar has no module of this version'
-    grep -q LocalVariableTable <(javap -l -cp "$root/$jar" pushcrypt.Sealer) || fail 'the jar has no debug information'
+    grep -qx "com.example.pushcrypt@$version .*" <(cd "$root" && jar --describe-module --file "$jar") || fail 'the jar has no module of this version'
+    grep -q LocalVariableTable <(javap -l -cp "$root/$jar" com.example.pushcrypt.Sealer) || fail 'the jar has no debug information'
     run_tests
-    Tests/Checks/Packages/readme.sh "$source/README.md" "$root/readme" PATH="$(dirname "$pushcrypt"):$PATH" CHECKOUT="$PWD"
+    Tests/Checks/Packages/readme.sh "$source/README.md" "$root/readme" PATH="$PATH" CHECKOUT="$PWD"
     run_readme
 }
 

@@ -23,18 +23,15 @@ install() {
 
 # The README as it stands, with the package's folder of a checkout; then its other example.
 run_readme() (
-    Tests/Checks/Packages/readme.sh "$package/README.md" "$root/readme" PATH="$(dirname "$pushcrypt"):$PATH" CHECKOUT="$PWD" "${npm[@]}"
+    Tests/Checks/Packages/readme.sh "$package/README.md" "$root/readme" PATH="$PATH" CHECKOUT="$PWD" "${npm[@]}"
     cd "$root/readme"
-    PATH=$(dirname "$pushcrypt"):$PATH
-    pushcrypt --store phone init >/dev/null 2>hint
-    pushcrypt --store phone key new device --topic com.example.app >/dev/null
-    pushcrypt --store phone key show --json >record.json
     node --input-type=module -e '
-        import { readFileSync } from "node:fs";
         import { ProviderKey, Sealer } from "pushcrypt";
+        import { DeviceKey } from "pushcrypt/testing";
         import { register } from "./register.mjs";
         const devices = new Map(), sealer = new Sealer({ key: ProviderKey.generate(), topic: "com.example.app" });
-        for (const user of ["alice", "bob"]) console.log(register(readFileSync("record.json"), { device: "d", user }, devices, sealer));
+        const json = JSON.stringify({ device: "d", public_key: DeviceKey.generate().publicKey });
+        for (const user of ["alice", "bob"]) console.log(JSON.stringify(await register(json, user, devices, sealer)));
     ' >replies
     grep -q '^{"version":1,"acknowledged":"pcr1' replies && grep -qx '{"version":1,"refused":"user-mismatch"}' replies || fail 'the registration of the README'
 )
@@ -53,7 +50,7 @@ check() {
     version=$(Sources/Packaging/version.sh)
     [ -f "$root/pushcrypt-$version.tgz" ] || fail "its version is not $version"
     tar -tzf "$root/pushcrypt-$version.tgz" >"$root/files"
-    for file in LICENSE README.md CHANGELOG.md index.d.ts testing.d.ts answers.d.ts pairing.js pairing.d.ts relay.js relay.d.ts lib/codes.d.ts; do
+    for file in LICENSE README.md CHANGELOG.md index.d.ts testing.d.ts answers.d.ts home.js home.d.ts relay.js relay.d.ts lib/codes.d.ts; do
         grep -qx "package/$file" "$root/files" || fail "it has no $file"
     done
     ! grep -q /test/ "$root/files" || fail 'it has its tests'

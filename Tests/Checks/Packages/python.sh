@@ -34,7 +34,7 @@ install_from_sources() {
         rm -rf "$root/other" && python3 -m venv "$root/other"
         "$root/other/bin/pip" install --disable-pip-version-check --no-index --find-links "$wheels" "$place" >"$root/log" 2>&1 ||
             { tail -n 30 "$root/log" >&2; fail "it does not install from $place"; }
-        "$root/other/bin/python" -I -c 'import pushcrypt.relay, pushcrypt.testing' || fail "it does not import from $place"
+        "$root/other/bin/python" -I -c 'import pushcrypt.home, pushcrypt.relay, pushcrypt.testing' || fail "it does not import from $place"
     done
 }
 
@@ -66,7 +66,7 @@ check() {
         >"$root/log" || { cat "$root/log" >&2; fail 'its tests of the command'; }
 
     # As its user would: `pip install pushcrypt` without a network finds the artefact.
-    Tests/Checks/Packages/readme.sh "$package/README.md" "$root/readme" PATH="$PWD/.build/release:$PATH" CHECKOUT="$PWD" \
+    Tests/Checks/Packages/readme.sh "$package/README.md" "$root/readme" PATH="$PATH" CHECKOUT="$PWD" \
         PIP_NO_INDEX=1 PIP_FIND_LINKS="$wheels $root/dist" PIP_DISABLE_PIP_VERSION_CHECK=1
     types
     install_from_sources

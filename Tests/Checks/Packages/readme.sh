@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Follows a package's README: writes each block below `<!-- example: NAME -->` to the file NAME in an empty folder, and runs the one called
-# `shell` there, with no variables but those given. What it prints has to be what the last block, called `shown`, shows.
+# `shell` there, with no variables but those given. What it prints has to be what the last block, called `shown`, shows; then the command has to open
+# the push that it wrote.
 # Usage: readme.sh README FOLDER [NAME=VALUE]…
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-readme=$PWD/$1 folder=$2
+readme=$PWD/$1 folder=$2 pushcrypt=$PWD/.build/release/pushcrypt
 shift 2
 rm -rf "$folder" && mkdir -p "$folder/home"
 awk -v folder="$folder" '
@@ -23,3 +24,5 @@ if ! tail -n "$(wc -l <shown)" output | cmp -s shown -; then
     diff shown output >&2
     exit 1
 fi
+HOME=$folder/home "$pushcrypt" open --banner --topic com.example.app --device-key-file phone.key --provider "$(cat provider.pub)" push.json >banner
+grep -q 'See you at 8' banner || { echo "packages: error: pushcrypt does not show the push of $readme" >&2; cat banner >&2; exit 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sends 100,000 messages through each of the workers in Sources/Pipelines, and 10,000 events through the service in PostgreSQL with 1,000,000 devices
+# Sends 100,000 messages through each of the workers in Sources/Pipelines, and the Spark job of its page, and 10,000 events through the provider in PostgreSQL with 1,000,000 devices
 # (COUNT), kills them on the way, and counts what the phones show. Called by `make nightly PART="pipelines postgres"`, which builds the command and installs the rest.
 # Usage: run.sh [kafka|redis|spark|postgres]...
 set -euo pipefail
@@ -16,9 +16,9 @@ for name; do
     python=$PWD/.build/scale/bin/python
     case $name in
     kafka | redis) recipe=queue_worker.py ;;
-    spark) recipe=spark_job.py ;;
+    spark) recipe=postgres/README.md ;;
     postgres)
-        recipe=postgres python=$PWD/.build/postgres/bin/python
+        recipe=postgres/provider.py python=$PWD/.build/postgres/bin/python
         export PYTHONPATH=$PWD/Sources/Languages/python/src
         # PostgreSQL runs as another user if this is root.
         chmod 755 "$work"

@@ -66,9 +66,13 @@ def test_python():
     sys.modules["httpx"] = httpx
     server, phone = {}, Phone()
     exec(compile(python, "SelfHostedServer.md", "exec"), server)
-    device, reply = server["register"](phone.record(), None, "alice")
-    phone.read(reply)
-    device, _ = server["register"](phone.record(), device, "alice")
+    rows = {}
+    devices = types.SimpleNamespace(find=rows.get, holders=lambda key, token: [one for one in rows.values() if one.public_key == key or one.token == token])
+    for _ in range(2):
+        changes, reply = server["register"](phone.record(), devices, "alice")
+        rows.update({one.device: one for one in changes})
+        phone.read(reply)
+    device = rows["phone1"]
     answer = server["send"](device, {"aps": {"alert": "It is ready"}})
     assert answer["status"] == 200 and phone.opened()["aps"]["alert"] == "It is ready", answer
     assert len(lines(python)) <= LINES, f"{len(lines(python))} lines"
@@ -82,7 +86,7 @@ def test_javascript(folder):
         file.write(javascript)
     with open(os.path.join(folder, "main.mjs"), "w", encoding="utf-8") as file:
         file.write("""import { register, send } from "./server.mjs";
-const { device, reply } = register(process.argv[2], null, "alice");
+const { device, reply } = await register(process.argv[2], { find: () => null, holders: () => [] }, "alice");
 const answer = device.grant ? await send(device, { aps: { alert: "It is ready" } }) : null;
 console.log(JSON.stringify({ reply, answer }));
 """)

@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/crypto/curve25519"
 
-	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/Sources/Languages/go"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
 // A DeviceKey is a device's secret key: PCR-SECRET-1…, 32 bytes. It is not printed. The zero value is no key.
@@ -52,6 +52,11 @@ func ParseDeviceKey(text string) (*DeviceKey, error) {
 
 // PublicKey returns the public half.
 func (key *DeviceKey) PublicKey() pushcrypt.DevicePublicKey { return key.public }
+
+// Device returns a device with this key as a provider has it stored, for Seal.
+func (key *DeviceKey) Device(topic string) *pushcrypt.StoredDevice {
+	return &pushcrypt.StoredDevice{DeviceRecord: pushcrypt.DeviceRecord{Device: "phone1", PublicKey: key.public, Topic: topic, Generation: 1}}
+}
 
 // SecretText returns the key's text, as secret as the key.
 func (key *DeviceKey) SecretText() string {
@@ -99,12 +104,12 @@ func (phone Phone) Open(push []byte, at time.Time) (*Opened, error) {
 	for _, bucket := range format.Buckets {
 		isSize = isSize || len(envelope) == bucket+format.EnvelopeOverhead
 	}
-	now, ok := core.Milliseconds(at)
+	now, code, advice := core.TimeOrNow(at)
 	switch {
 	case !isSize:
 		return nil, refuse(pushcrypt.MalformedEnvelope, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
-	case !ok:
-		return nil, refuse(pushcrypt.InvalidTime, "the clock is before 1970")
+	case code != "":
+		return nil, refuse(pushcrypt.Code(code), advice)
 	case phone.Key == nil || hex.EncodeToString(envelope[:5]) != core.SuiteX25519+phone.Key.public.ID():
 		return nil, refuse(pushcrypt.UnknownRecipientKey, "the message is not for this device's key")
 	}

@@ -1,7 +1,7 @@
 // Package relay signs requests of a self-hosted server to the relay of its app's publisher: Docs/Relay.md of the project.
 //
 //	public, key, err := ed25519.GenerateKey(nil) // once; public goes into AcceptOptions.PushKey
-//	message, err := relay.NewMessage(device.Grant, push)
+//	message, err := relay.NewMessage(push)
 //	request, err := relay.NewRequest("https://push.example.com", key, []relay.Message{message}, time.Time{})
 //
 // Post it, follow no redirect, and wait for 30 seconds. Post only to origins in your own configuration.
@@ -18,9 +18,9 @@ import (
 	"strconv"
 	"time"
 
-	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
 )
 
 const (
@@ -51,14 +51,17 @@ type Message struct {
 	ContentAvailable bool `json:"content_available,omitempty"`
 }
 
-// NewMessage makes a message of a device's grant and a sealed push. The relay writes what the phone shows if it cannot open the push: of the
-// placeholder only the sound is used. (push-type-not-sealable for a call)
-func NewMessage(grant string, push *pushcrypt.Push) (Message, error) {
+// NewMessage makes a message of a push that was sealed for a device with a grant. The relay writes what the phone shows if it cannot open the push:
+// of the placeholder only the sound is used. (push-type-not-sealable for a call, invalid-request without a grant)
+func NewMessage(push *pushcrypt.Push) (Message, error) {
+	if push == nil || push.Grant == "" {
+		return Message{}, refuse(pushcrypt.InvalidRequest, "there is no push, or the device has no grant: wait for its next record")
+	}
 	kind := string(push.PushType)
 	if kind != "alert" && kind != "background" {
 		return Message{}, refuse(pushcrypt.PushTypeNotSealable, "a relay passes alerts and background pushes on, and no calls")
 	}
-	message := Message{Grant: grant, Data: push.Envelope, Kind: kind, Priority: push.Priority, CollapseID: push.CollapseID}
+	message := Message{Grant: push.Grant, Data: push.Envelope, Kind: kind, Priority: push.Priority, CollapseID: push.CollapseID}
 	if !push.Expiration.IsZero() {
 		message.Expiration = push.Expiration.Unix()
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/core"
-	"example.com/pushcrypt/pushcrypttest"
+	"example.com/pushcrypt/Sources/Languages/go"
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
+	"example.com/pushcrypt/Sources/Languages/go/pushcrypttest"
 )
 
 const origin = "https://push.example.com"
@@ -67,7 +67,8 @@ func TestRequests(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	provider := pushcrypt.GenerateProviderKey()
-	phone := pushcrypttest.GenerateDeviceKey()
+	device := pushcrypttest.GenerateDeviceKey().Device("com.example.app")
+	device.Grant = "g"
 	sealer, err := pushcrypt.NewSealer(provider, "com.example.app", pushcrypt.WithSound("default"))
 	if err != nil {
 		t.Fatal(err)
@@ -80,22 +81,27 @@ func TestMessages(t *testing.T) {
 		{`{"aps":{"alert":"a","content-available":1}}`, "alert", Message{Kind: "alert", Priority: 10, Sound: "default", ContentAvailable: true}},
 		{`{"aps":{"content-available":1}}`, "background", Message{Kind: "background", Priority: 5}},
 	} {
-		push, err := sealer.Seal([]byte(one.payload), phone.PublicKey(), pushcrypt.WithPushType(one.kind))
+		push, err := sealer.Seal([]byte(one.payload), device, pushcrypt.WithPushType(one.kind))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := one.want
 		want.Grant, want.Data, want.CollapseID, want.Expiration = "g", push.Envelope, push.CollapseID, push.Expiration.Unix()
-		if message, err := NewMessage("g", push); err != nil || message != want {
+		if message, err := NewMessage(push); err != nil || message != want {
 			t.Errorf("%+v, %v", message, err)
 		}
 	}
-	push, err := sealer.Seal([]byte(`{"aps":{}}`), phone.PublicKey(), pushcrypt.WithPushType("voip"))
+	push, err := sealer.Seal([]byte(`{"aps":{}}`), device, pushcrypt.WithPushType("voip"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewMessage("g", push); !errors.Is(err, pushcrypt.PushTypeNotSealable) {
+	if _, err := NewMessage(push); !errors.Is(err, pushcrypt.PushTypeNotSealable) {
 		t.Error(err)
+	}
+	for _, without := range []*pushcrypt.Push{nil, {}} {
+		if _, err := NewMessage(without); !errors.Is(err, pushcrypt.InvalidRequest) {
+			t.Error(err)
+		}
 	}
 }
 

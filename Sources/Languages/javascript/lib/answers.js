@@ -8,7 +8,7 @@ const { PushcryptError } = require("./errors.js");
 const { limits } = require("./format.js");
 const { NumberText, decodeUTF8, parseObject } = require("./json.js");
 const keys = require("./keys.js");
-const { array, bytes, instance, options, present, seconds, string, time, topic: readTopic } = require("./values.js");
+const { array, bytes, instance, options, present, seconds, string, moment, timeOrNow, topic: readTopic } = require("./values.js");
 
 const label = (text) => Buffer.from(`pushcrypt/1 ${text}\0`);
 const [ID, KEY, MESSAGE] = ["answer id", "answer", "answer message"].map(label);
@@ -82,8 +82,8 @@ function decode(text) {
 }
 
 function openAnswer(text, given) {
-    const { secrets: all, devices, topic: context, within = LIFE, at = Date.now() } = options(given, ["secrets", "devices", "topic", "within", "at"], "openAnswer");
-    const every = array(all, "secrets").map((one) => instance(one, AnswerSecret, "a secret")), topic = readTopic(context), now = time(at, "at");
+    const { secrets: all, devices, topic: context, within = LIFE, at } = options(given, ["secrets", "devices", "topic", "within", "at"], "openAnswer");
+    const every = array(all, "secrets").map((one) => instance(one, AnswerSecret, "a secret")), topic = readTopic(context), now = timeOrNow(at);
     const known = array(devices, "devices").map((one) => ({ text: keys.bare(string(one, "a device")), key: keys.parseKey(one, keys.DEVICE_PUBLIC) }));
     const life = BigInt(Math.min(seconds(within, "within"), LIFE)) * 1000n, answer = decode(string(text, "the answer")), id = answer.subarray(1, 17);
     if (answer[0] !== 1) throw new PushcryptError("unsupported-message");
@@ -98,7 +98,7 @@ function openAnswer(text, given) {
             const own = answerParts(secret, key, topic, Buffer.from(read.messageId, "hex"), sentAt).subarray(0, 16);
             if (!timingSafeEqual(own, id)) throw new PushcryptError("authentication-failed");
             if (now > sentAt + life) throw new PushcryptError("expired", "the time for an answer to this message has ended");
-            return { device, ...read };
+            return { device, ...read, sentAt: moment(read.sentAt), at: moment(read.at) };
         }
     }
     throw new PushcryptError("authentication-failed");

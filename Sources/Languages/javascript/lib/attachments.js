@@ -27,7 +27,7 @@ const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
  *
  * The name is a label to show, never a path: [A-8] allows names that some systems treat as paths, such as `C:x`, `CON` or a backslash.
  */
-class AttachmentReference {
+class Reference {
     constructor(value) {
         if (!(value instanceof Map)) throw new PushcryptError("malformed-reference");
         const [url, type, name, key, sha256] = ["url", "type", "name", "key", "sha256"].map((member) => {
@@ -49,7 +49,7 @@ class AttachmentReference {
     }
 
     static parse(text) {
-        return new AttachmentReference(parseObject(json(text, "malformed-reference"), "malformed-reference"));
+        return new Reference(parseObject(json(text, "malformed-reference"), "malformed-reference"));
     }
 
     json() {
@@ -107,4 +107,4 @@ function sealFile(plain, key) {
     return Buffer.concat(parts);
 }
 
-module.exports = { AttachmentReference, checkAvatar, checkFullBody, sealFile };
+module.exports = { Reference, checkAvatar, checkFullBody, sealFile };

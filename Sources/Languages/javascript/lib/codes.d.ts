@@ -19,6 +19,8 @@ export type Code =
     | "push-type-not-sealable"
     | "invalid-placeholder"
     | "invalid-time"
+    | "implausible-time"
+    | "removed-device"
     | "invalid-request"
     | "wrong-topic"
     | "unusable-key"

@@ -1,14 +1,15 @@
 // The errors of what is refused: format.json has the codes, and `pushcrypt explain CODE` explains them.
 "use strict";
 
-const { codes } = require("./format.js");
+const { codes, texts } = require("./format.js");
 
 const CODES = new Map(Object.entries(codes));
 
 /** What is refused, with its `code`, for logs: never for the user, and never with bytes of a key or payload. */
 class PushcryptError extends Error {
     constructor(code, message = CODES.get(code)?.text ?? code) {
-        super(message);
+        super(`${code}: ${message} (${texts.codePage}${code})`);
+        this.url = texts.codePage + code;
         this.name = "PushcryptError";
         this.code = code;
         this.retryable = CODES.get(code)?.retryable ?? false;

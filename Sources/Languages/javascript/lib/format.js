@@ -24,6 +24,8 @@ module.exports = {
         "push-type-not-sealable": { retryable: false, text: "only alert, background and voip pushes can be sealed" },
         "invalid-placeholder": { retryable: false, text: "the placeholder would show nothing, or fits no push" },
         "invalid-time": { retryable: false, text: "the time or the time to live is out of range, or the certificate has expired" },
+        "implausible-time": { retryable: false, text: "the time is more than a day from this machine's clock: another unit, or a wrong clock" },
+        "removed-device": { retryable: false, text: "the device was removed, and nothing is sealed to it any more" },
         "invalid-request": { retryable: false, text: "a header, or the name of a message, device or collapse group, is not valid" },
         "wrong-topic": { retryable: false, text: "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip" },
         "unusable-key": { retryable: false, text: "X25519 refuses the device's key; have the device register again" },
@@ -157,6 +159,9 @@ module.exports = {
     texts: {
         standardTitle: "New message",
         clearBody: "(Encrypted)",
+        codePage: "https://example.com/pushcrypt/blob/main/Docs/Codes.md#",
+        productionHost: "api.push.apple.com",
+        developmentHost: "api.sandbox.push.apple.com",
         fullBodyType: "public.plain-text",
         keyAlphabet: "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
     },

@@ -8,24 +8,25 @@ const { hkdf, hmac } = require("./answers.js");
 const { lp16 } = require("./envelope.js");
 const { PushcryptError, attempt } = require("./errors.js");
 const { Fields } = require("./fields.js");
-const { limits } = require("./format.js");
 const keys = require("./keys.js");
 const { formatReply, parseDeviceRecord, parseReply } = require("./records.js");
 const { signature, signerOf } = require("./secrets.js");
-const { isTopic, json, options, present, string, time, topic: readTopic } = require("./values.js");
+const { isTopic, options, present, string, topic: readTopic } = require("./values.js");
 
 const label = (text) => Buffer.from(`pushcrypt/1 ${text}\0`);
 const [ID, REQUEST, REPLY_SALT, REPLY, SIGNED] = ["pairing id", "pairing request", "pairing reply salt", "pairing reply", "reply"].map(label);
 /** Milliseconds: 10 minutes. */
 const LIFE = 600_000;
 const SECRET = 16, SALT = 16, HEADER = 24, TAG = 16, LONGEST_URL = 1024;
-const LONGEST_POST = 32_768, LONGEST_REQUEST = 16_384;
+const LONGEST_REQUEST = 16_384;
 const URL = /^(https?):\/\/(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-"$-[\]-~]*)?$/;
 // Not one list, in which an IPv6 address that contains one of IPv4 would be found.
 const [PRIVATE, PRIVATE_6] = [new BlockList(), new BlockList()];
 for (const [net, prefix] of [["10.0.0.0", 8], ["100.64.0.0", 10], ["127.0.0.0", 8], ["169.254.0.0", 16], ["172.16.0.0", 12], ["192.168.0.0", 16]]) PRIVATE.addSubnet(net, prefix, "ipv4");
 for (const [net, prefix] of [["::1", 128], ["fc00::", 7], ["fe80::", 10]]) PRIVATE_6.addSubnet(net, prefix, "ipv6");
 
+/** Names what only `answerPost` calls. */
+const OPEN = Symbol("open");
 const LOCAL = /^(?:localhost|fritz\.box|(?:[^.]+\.)+(?:local|home\.arpa|internal|lan|ts\.net|fritz\.box))$/i;
 
 /** [P-2] */
@@ -36,13 +37,9 @@ function isURL(text) {
     return name === undefined ? PRIVATE_6.check(address, "ipv6") : LOCAL.test(name) || (isIPv4(name) && PRIVATE.check(name, "ipv4"));
 }
 
-/** The bytes of a request in a post [D-17]. */
-function decode(body) {
-    const isText = typeof body === "string" || body instanceof Uint8Array, text = isText ? json(body, "malformed-record") : "";
-    if (!isText) throw new TypeError("the body must be a string or a Uint8Array");
-    const members = Fields.parse(Buffer.byteLength(text) <= LONGEST_POST ? text : "", "malformed-record"), request = members.needs("pairing");
-    members.rule(["record", "answer", "hello"].every((name) => members.get(name) === undefined), "more than one thing is posted");
-    const data = keys.fromBase64(request);
+/** The bytes of a request. */
+function decode(text) {
+    const data = keys.fromBase64(text);
     if (data.length < HEADER + TAG || data.length > LONGEST_REQUEST) {
         throw new PushcryptError("malformed-envelope", "this is not the base64url of a request, or it is too long");
     }
@@ -54,12 +51,6 @@ function opened(key, header, sealed) {
     const plain = decrypt(key, ZERO, header, sealed);
     if (plain === undefined) throw new PushcryptError("authentication-failed", "the request or reply was changed, or is of another code");
     return plain;
-}
-
-function clock(at) {
-    const now = Number(time(at, "at"));
-    if (now > limits.largestTime) throw new PushcryptError("invalid-time");
-    return now;
 }
 
 const idOf = (secret) => hkdf(secret, Buffer.alloc(0), ID).subarray(0, 8);
@@ -99,19 +90,20 @@ class Pairing {
     #scene;
     #reply;
 
-    constructor(secret, { url, topic, provider, created, claimed, device, updateKey, reply }) {
+    constructor(secret, { url, topic, provider, user, replaces, created, claimed, device, updateKey, reply }) {
         this.#secret = secret;
         this.#scene = sceneOf(url, topic, fingerprintOf(provider));
         this.#reply = reply;
-        Object.assign(this, { id: idOf(secret).toString("hex"), provider, url, topic, created, claimed, device, updateKey });
+        Object.assign(this, { id: idOf(secret).toString("hex"), provider, url, topic, user, replaces, created, claimed, device, updateKey });
         Object.freeze(this);
     }
 
     static create(given) {
-        const { provider, url, topic, at = Date.now() } = options(given, ["provider", "url", "topic", "at"], "Pairing.create");
+        const { provider, url, topic, user, replaces } = options(given, ["provider", "url", "topic", "user", "replaces"], "the options");
+        for (const [name, text] of Object.entries({ user, replaces })) if (text !== undefined && string(text, name) === "") throw new TypeError(`${name} must not be empty`);
         if (!isURL(string(url, "url"))) throw new PushcryptError("invalid-request", "the url is not https, or http in a home network, without user and fragment");
         keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC);
-        return new Pairing(randomBytes(SECRET), { url, topic: readTopic(topic), provider: keys.bare(provider), created: clock(at) });
+        return new Pairing(randomBytes(SECRET), { url, topic: readTopic(topic), provider: keys.bare(provider), user, replaces, created: Date.now() });
     }
 
     static parse(given) {
@@ -121,30 +113,31 @@ class Pairing {
         members.rule(isURL(url) && isTopic(topic) && [0, 4].includes(Object.keys(present(claim)).length), "url, topic or the claim breaks its rule");
         if (claim.reply !== undefined) parseReply(claim.reply);
         if (claim.updateKey !== undefined) keys.parseRawKey(claim.updateKey, "malformed-key");
-        return new Pairing(Buffer.from(secret, "base64url"), { url, topic, provider: keys.bare(provider), created, ...claim });
+        return new Pairing(Buffer.from(secret, "base64url"), { url, topic, provider: keys.bare(provider), user: members.text("user"), replaces: members.text("replaces"), created, ...claim });
     }
 
     json() {
-        const { url, topic, provider, created, claimed, device, updateKey: update_key } = this;
-        return JSON.stringify({ secret: this.#secret.toString("base64url"), url, topic, provider, created, claimed, device, update_key, reply: this.#reply });
+        const { url, topic, provider, user, replaces, created, claimed, device, updateKey: update_key } = this;
+        return JSON.stringify({ secret: this.#secret.toString("base64url"), url, topic, provider, user, replaces, created, claimed, device, update_key, reply: this.#reply });
     }
 
     get code() {
         return `pushcrypt:1?${Buffer.concat([Buffer.of(1), this.#secret, fingerprintOf(this.provider)]).toString("base64url")}&${this.url}`;
     }
 
-    open(body, given) {
-        const { key, at = Date.now() } = options(given, ["key", "at"], "open"), now = clock(at), signer = signerOf(key, this.topic), request = decode(body);
+    /** Opens what a phone posted, for `answerPost`. If it throws, the answer is 404, and nothing changes [P-4]. */
+    [OPEN](request, signer) {
+        const now = Date.now();
         const start = this.claimed ?? this.created, provider = keys.keyText(signer.provider, keys.PROVIDER_PUBLIC);
         if (provider !== this.provider) throw new PushcryptError("invalid-request", "the key is not of the provider that the code names");
         // A code of a clock that was ahead has ended, too [P-3].
         if (now < start - LIFE || now >= start + LIFE) throw new PushcryptError("expired", "the code has ended");
         const plain = opened(requestKey(this.#secret, request.subarray(8, HEADER), this.#scene), request.subarray(0, HEADER), request.subarray(HEADER));
         const { record, text } = this.#decided(plain), seal = (reply) => {
-            const own = JSON.stringify({ ...JSON.parse(reply), provider, certificate: signer.certificate?.text });
+            const own = JSON.stringify({ ...reply, provider, certificate: signer.certificate?.text });
             return sealReply(this.#secret, this.#scene, request, signedReply(signer, this.topic, plain, own));
         };
-        const claim = (reply) => new Pairing(this.#secret, { ...this, claimed: now, device: record.deviceId, updateKey: record.updateKey, reply });
+        const claim = (reply) => new Pairing(this.#secret, { ...this, claimed: now, device: record.device, updateKey: record.updateKey, reply: JSON.stringify(reply) });
         return new PairingRequest(this, record, text === undefined ? undefined : seal(text), seal, claim);
     }
 
@@ -153,8 +146,8 @@ class Pairing {
         const record = recordOf(plain);
         if (record === undefined) return { text: formatReply({ refused: "malformed-record" }) };
         if (this.#reply === undefined) return { record };
-        const isSame = record.deviceId === this.device && record.updateKey === this.updateKey && record.publicKey === parseReply(this.#reply).acknowledged;
-        return { text: isSame ? this.#reply : formatReply({ refused: "pairing-used" }) };
+        const isSame = record.device === this.device && record.updateKey === this.updateKey && record.publicKey === parseReply(this.#reply).acknowledged;
+        return { text: isSame ? JSON.parse(this.#reply) : formatReply({ refused: "pairing-used" }) };
     }
 }
 
@@ -174,7 +167,7 @@ class PairingRequest {
     }
 
     seal(reply) {
-        const { acknowledged, refused } = parseReply(string(reply, "the reply")), pairing = this.#pairing;
+        const { acknowledged, refused } = parseReply(reply), pairing = this.#pairing;
         if (this.answer !== undefined) return { pairing, answer: this.answer };
         if (refused !== undefined) return { pairing, answer: this.#seal(reply) };
         if (acknowledged !== this.record.publicKey) throw new PushcryptError("invalid-request", "the reply acknowledges another key than the record's");
@@ -182,6 +175,4 @@ class PairingRequest {
     }
 }
 
-const pairingId = (body) => decode(body).subarray(0, 8).toString("hex");
-
-module.exports = { Pairing, PairingRequest, isURL, pairingId, sceneOf, sealReply, signedReply };
+module.exports = { OPEN, Pairing, decode, isURL, sceneOf, sealReply, signedReply };

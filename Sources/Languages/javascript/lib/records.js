@@ -87,8 +87,8 @@ function checkID(members, id) {
 
 function parseDeviceRecord(given) {
     const { members, own } = begin(given, keys.DEVICE_PUBLIC);
-    const deviceId = members.text("device"), appVersion = members.text("app_version");
-    members.rule(deviceId === undefined || isDeviceID(deviceId), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
+    const device = members.text("device"), appVersion = members.text("app_version");
+    members.rule(device === undefined || isDeviceID(device), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
     members.rule(appVersion === undefined || isName(appVersion, limits.longestAppVersion), "app_version has not 1 to 64 bytes, or has control characters");
     const suites = suitesOf(members, own), topic = topicOf(members), generation = members.integer("generation") ?? 1, created = members.integer("created");
     const pinned = members.text("provider"), certificate = certificateOf(members);
@@ -104,7 +104,7 @@ function parseDeviceRecord(given) {
     if (updateKey !== undefined) keys.parseRawKey(updateKey, "malformed-key");
     checkID(members, keys.deviceKeyID(bytes));
     return present({
-        deviceId, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, provider, certificate, appVersion, token,
+        device, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, provider, certificate, appVersion, token,
         environment, grant, updateKey, sequence,
     });
 }
@@ -140,6 +140,9 @@ function formatProviderRecord(given) {
     const { publicKey, topic, generation, created, certificate } = options(
         given, ["publicKey", "topic", "generation", "created", "certificate"], "formatProviderRecord",
     );
+    for (const [name, number] of Object.entries({ generation, created })) {
+        if (number !== undefined && !Number.isSafeInteger(number)) throw new TypeError(`${name} must be a whole number`);
+    }
     const key_id = keys.keyID(keys.ED25519, keys.parseKey(string(publicKey, "publicKey"), keys.PROVIDER_PUBLIC)).toString("hex");
     return written(parseProviderRecord, { public_key: publicKey, key_id, topic, generation, created, certificate });
 }
@@ -159,9 +162,9 @@ function some(values, what) {
 function written(parse, members) {
     const text = json(present(members), MALFORMED);
     parse(text);
-    return text;
+    return JSON.parse(text);
 }
 
 module.exports = {
-    SUITE, formatProviderRecord, formatReply, parseDeviceRecord, parseProviderRecord, parseReply, suiteOf,
+    NONCE, SUITE, formatProviderRecord, formatReply, isDeviceID, parseDeviceRecord, parseProviderRecord, parseReply, suiteOf,
 };

@@ -5,57 +5,97 @@ const { Certificate } = require("./certificate.js");
 const { PushcryptError, attempt } = require("./errors.js");
 const { limits } = require("./format.js");
 const keys = require("./keys.js");
-const { SUITE, formatReply, suiteOf } = require("./records.js");
-const { array, boolean, options, present, string, topic: readTopic } = require("./values.js");
+const { SUITE, formatReply, isDeviceID, suiteOf } = require("./records.js");
+const { array, boolean, options, present, string, timeOrNow, topic: readTopic } = require("./values.js");
 
 const STORED = [
-    "user", "isRemoved", "deviceId", "publicKey", "suites", "topic", "generation", "created", "provider", "appVersion", "token", "environment", "grant", "updateKey", "sequence",
+    "user", "isRemoved", "device", "publicKey", "suites", "topic", "generation", "created", "provider", "appVersion", "token", "environment", "grant",
+    "updateKey", "sequence",
 ];
-const OPTIONS = ["topic", "provider", "certificate", "issued", "ownKeys", "elsewhere", "replace", "pushKey"];
+const OPTIONS = ["topic", "provider", "device", "certificate", "issued", "ownKeys", "replace", "pushKey"];
+const TEXTS = ["device", "topic", "provider", "certificate", "appVersion", "token", "environment", "grant", "updateKey"];
+const DAY = 86_400_000;
 
-function accept(record, held, user, given) {
+/** Says that a post is signed under the held update key; only `answerPost` knows it. */
+const SIGNED = Symbol("signed");
+
+async function accept(record, devices, user, given) {
     if (typeof record?.publicKey !== "string" || !Number.isSafeInteger(record.generation) || !Array.isArray(record.suites)) {
-        throw new TypeError("the record must be what parseDeviceRecord has returned");
+        throw new TypeError("record must be what parseDeviceRecord has returned");
     }
-    if (user !== null) string(user, "user");
-    const own = readOwn(given), before = readStored(held, "held"), elsewhere = readStored(own.elsewhere, "elsewhere");
-    if (elsewhere !== null && elsewhere.publicKey !== record.publicKey) throw new TypeError("elsewhere must be a device with the record's key");
-    const other = elsewhere?.isRemoved ? null : elsewhere, owner = user ?? before?.user ?? null;
-    // What is not kept when the device was set up again, or comes back.
-    const kept = own.replace || before?.isRemoved ? null : before;
-    const isSame = before !== null && record.publicKey === before.publicKey;
-    if (!own.replace) checkAgainst(record, before, isSame, user);
-    if (suiteOf(record.publicKey) !== SUITE && (!isSame || before.isRemoved)) throw new PushcryptError("unsupported-suite");
-    const topic = record.topic ?? kept?.topic ?? own.topic;
-    if ((record.topic !== undefined && record.topic !== own.topic) || (kept?.topic ?? topic) !== topic) throw new PushcryptError("topic-mismatch");
-    if (other !== null && (other.user === null || other.user !== owner)) throw new PushcryptError("key-taken");
-    const foreign = record.provider !== undefined && !own.keys.includes(record.provider) ? ["provider"] : [];
-    return {
-        device: merged(record, before, kept, { user: owner, topic }),
-        reply: formatReply(present({ acknowledged: record.publicKey, provider: own.provider, certificate: own.certificate?.text, foreign, pushKey: own.pushKey })),
-        removesElsewhere: other !== null, staleStore: staleStore(record, own), foreign,
-    };
+    for (const name of TEXTS) if (record[name] !== undefined) string(record[name], `record.${name}`);
+    const own = readOwn(given), id = record.device ?? own.device;
+    checkUser(user, "user");
+    if (id === undefined) throw new PushcryptError("malformed-record", "the record names no device; give accept your id for it as device");
+    const { device, others } = await decide(record, id, await find(devices, id), devices, user, own);
+    const foreign = record.provider !== undefined && !own.keys.includes(record.provider) ? ["provider"] : [], stale = staleStore(record, own);
+    const reply = { acknowledged: record.publicKey, provider: own.provider, certificate: own.certificate?.text, foreign, pushKey: own.pushKey };
+    const warnings = [
+        [foreign.length > 0, `${id} names a provider key that you never had: somebody else has enrolled the phone`],
+        [stale !== null, `${id} shows a certificate that you never issued: your store is an old copy, or somebody has your provider key`],
+        [record.token !== undefined && record.environment === undefined, `${id} has a token without an environment: it is stored as one of production`],
+    ].filter(([isTrue]) => isTrue).map(([, text]) => text);
+    return { device, changes: [device, ...others], reply: formatReply(present(reply)), staleStore: stale, foreign, warnings };
 }
 
-/** [D-22], [D-27], [D-28], [D-29] */
-function checkAgainst(record, held, isSame, user) {
-    const owner = held?.user ?? null, generation = held?.generation ?? 0;
-    if (held !== null && user !== owner && (user !== null || !isSame)) throw new PushcryptError("user-mismatch");
-    const isLower = record.generation < generation || (held !== null && record.generation === generation && !isSame);
-    if (isLower) throw new PushcryptError("generation-rollback");
-    if (record.generation > generation + limits.generationStep) throw new PushcryptError("generation-too-high");
-    if (held !== null && suiteOf(held.publicKey) > suiteOf(record.publicKey)) throw new PushcryptError("suite-downgrade");
+/** What is held under an id, or null. */
+async function find(devices, id) {
+    const lookUps = options(devices, null, "devices");
+    for (const name of ["find", "holders"]) if (typeof lookUps[name] !== "function") throw new TypeError(`devices must have a function ${name}`);
+    const held = await devices.find(id);
+    if (held === undefined) throw new TypeError("devices.find must return a stored device, or null");
+    const known = readStored(held, "what devices.find returns");
+    if (known !== null && known.device !== id) throw new TypeError(`devices.find(${JSON.stringify(id)}) returned another device: one phone would get what is another's`);
+    return known;
+}
+
+/** The device from now on, and what is left of others. */
+async function decide(record, id, held, devices, user, own) {
+    const owner = checkRules(record, held, user, own), kept = held === null || held.isRemoved || own.replace ? null : held;
+    // An end outranks all, but for the operator's word [D-26].
+    const known = held === null || own.replace || held.sequence === limits.largestTime ? null : held;
+    const device = merged(record, id, known, kept, { user: owner, topic: record.topic ?? kept?.topic ?? own.topic });
+    return { device, others: await displaced(devices, device, kept) };
+}
+
+/** What is left of the other devices with its key [D-32], or with its token: one phone of one user got each push twice. */
+async function displaced(devices, made, kept) {
+    const found = array(await devices.holders(made.publicKey, made.token ?? null), "what devices.holders returns"), gone = [];
+    for (const one of found.map((each) => readStored(each ?? undefined, "what devices.holders returns"))) {
+        const isKey = one.publicKey === made.publicKey, isToken = made.token !== undefined && one.token === made.token, isUsers = made.user !== null && one.user === made.user;
+        if (!isKey && !isToken) throw new TypeError("devices.holders returned a device with another key and another token");
+        if (one.device === made.device) continue;
+        const hasKey = isKey && kept?.publicKey !== made.publicKey;
+        if (hasKey && !isUsers) throw new PushcryptError("key-taken");
+        if (!one.isRemoved && (hasKey || (isUsers && isToken && one.topic === made.topic))) gone.push(ended(one, one.sequence));
+    }
+    return gone;
+}
+
+/** The rules that refuse, in their order [D-22] to [D-31]. Returns whose device it is. The holder of the update key was there before, whatever its keys are. */
+function checkRules(record, held, user, own) {
+    const isSame = held !== null && record.publicKey === held.publicKey, generation = held?.generation ?? 0;
+    if (held !== null && !own.replace && user !== held.user && (user !== null || !isSame)) throw new PushcryptError("user-mismatch");
+    if (!own.replace && !own.isSigned) {
+        const isLower = record.generation < generation || (held !== null && record.generation === generation && !isSame);
+        if (isLower) throw new PushcryptError("generation-rollback");
+        if (record.generation > generation + limits.generationStep) throw new PushcryptError("generation-too-high");
+        if (held !== null && suiteOf(held.publicKey) > suiteOf(record.publicKey)) throw new PushcryptError("suite-downgrade");
+    }
+    if (suiteOf(record.publicKey) !== SUITE && (!isSame || held.isRemoved)) throw new PushcryptError("unsupported-suite");
+    const bound = held === null || held.isRemoved || own.replace ? own.topic : held.topic;
+    if (record.topic !== undefined && (record.topic !== own.topic || record.topic !== bound)) throw new PushcryptError("topic-mismatch");
+    return user ?? held?.user ?? null;
 }
 
 /** The device from now on: what the record says, and what it does not say as before. */
-function merged(record, before, kept, { user, topic }) {
-    const { publicKey, suites, generation, created, provider, appVersion, token, environment, grant } = record;
-    const isSame = kept?.publicKey === publicKey, where = token === undefined ? kept ?? {} : record;
+function merged(record, id, known, kept, { user, topic }) {
+    const { publicKey, suites, generation, created, provider, appVersion, token, environment, grant } = record, isSame = kept?.publicKey === publicKey;
+    const where = token === undefined ? { token: kept?.token, environment: kept?.environment } : { token, environment: environment ?? "production" };
     return present({
-        deviceId: before?.deviceId ?? record.deviceId, publicKey, topic, generation, user, suites, created: created ?? (isSame ? kept.created : undefined), provider,
-        appVersion: appVersion ?? kept?.appVersion, token: where.token, environment: environment ?? where.environment,
-        grant: grant ?? kept?.grant, updateKey: record.updateKey ?? before?.updateKey,
-        sequence: Math.max(record.sequence ?? 0, before?.sequence ?? 0) || undefined,
+        device: id, publicKey, topic, generation, user, suites, created: created ?? (isSame ? kept.created : undefined), provider,
+        appVersion: appVersion ?? kept?.appVersion, ...where, grant: grant ?? kept?.grant, updateKey: record.updateKey ?? known?.updateKey,
+        sequence: Math.max(record.sequence ?? 0, known?.sequence ?? 0) || undefined,
     });
 }
 
@@ -70,24 +110,35 @@ function staleStore(record, { provider, topic, certificate: current, issued }) {
     }, () => null);
 }
 
-function refuse(error, given = {}) {
-    const { certificate, pushKey } = options(given, ["certificate", "pushKey"], "refuse");
+function refusal(error, given = {}) {
+    const { certificate, pushKey } = options(given, ["certificate", "pushKey"], "the options");
     if (!(error instanceof PushcryptError)) throw error;
-    return formatReply(present({ refused: error.code, certificate, pushKey }));
+    return formatReply(present({ refused: error.code, certificate: certificate ?? undefined, pushKey }));
+}
+
+function removed(device, given = {}) {
+    const { at } = options(given, ["at"], "the options"), known = readStored(device ?? undefined, "device");
+    return ended(known, Math.max(known.sequence ?? 0, Number(timeOrNow(at)) + DAY));
+}
+
+/** What is kept of a removed device [D-38]. */
+function ended({ device, publicKey, suites, topic, generation, created, user, updateKey }, sequence) {
+    return present({ device, publicKey, suites, topic, generation, created, user, updateKey, sequence, isRemoved: true });
 }
 
 /** The provider's own values. One that is wrong is no fault of the record, so it is a `TypeError`, and no reply says it. */
 function readOwn(given) {
-    const { topic, provider, certificate, issued, ownKeys, elsewhere = null, replace = false, pushKey } = options(given, OPTIONS, "accept");
+    const { topic, provider, device, certificate, issued, ownKeys, replace = false, pushKey, [SIGNED]: isSigned = false } = options(given, OPTIONS, "the options");
     return attempt(() => {
         const read = (text, what) => Certificate.parse(string(text, what));
         const current = certificate === undefined || certificate === null ? undefined : read(certificate, "certificate");
         const pin = keys.bare(string(provider, "provider")), bytes = keys.parseKey(pin, keys.PROVIDER_PUBLIC);
         current?.check(bytes, readTopic(topic));
         if (pushKey !== undefined) formatReply({ refused: "a", pushKey });
+        if (device !== undefined && !isDeviceID(string(device, "device"))) throw new TypeError("device must be an id of 1 to 255 bytes");
         const all = issued === undefined ? undefined : array(issued, "issued").map((text) => read(text, "one of issued"));
         return {
-            topic: readTopic(topic), provider: pin, certificate: current, elsewhere, replace: boolean(replace, "replace"), pushKey,
+            topic: readTopic(topic), provider: pin, device, certificate: current, replace: boolean(replace, "replace"), isSigned, pushKey,
             keys: [pin, ...array(ownKeys ?? [], "ownKeys").map((key) => keys.bare(string(key, "one of ownKeys")))],
             // At epoch 0 there is none but those of earlier stores.
             issued: current === undefined ? all ?? [] : all && [current, ...all],
@@ -97,24 +148,29 @@ function readOwn(given) {
     });
 }
 
+/** An empty name would make one user of all whose names a program lost. */
+function checkUser(user, what) {
+    if (user !== null && string(user, what) === "") throw new TypeError(`${what} must not be empty; null is a session without a user`);
+}
+
 /**
  * A stored device, without what is null. A database may give other types or names: a text as a generation compares wrongly, and a user that is not there is
  * none.
  */
 function readStored(device, what) {
     if (device === null) return null;
-    const given = options(device, STORED, what);
-    const { publicKey, generation, user, isRemoved = false } = given;
+    const given = options(device, STORED, what), { publicKey, generation, user, isRemoved = false } = given;
+    const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+    for (const name of ["device", "topic"]) if (known[name] === undefined) throw new TypeError(`${what}.${name} must be a string`);
     string(publicKey, `${what}.publicKey`);
     if (!Number.isSafeInteger(generation) || generation < 0) throw new TypeError(`${what}.generation must be a whole number`);
-    if (user !== null) string(user, `${what}.user`);
+    checkUser(user, `${what}.user`);
     boolean(isRemoved, `${what}.isRemoved`);
-    const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-    for (const name of ["deviceId", "topic", "appVersion", "token", "environment", "grant", "updateKey"]) {
+    for (const name of TEXTS) {
         if (known[name] !== undefined) string(known[name], `${what}.${name}`);
     }
     if (known.sequence !== undefined && !Number.isSafeInteger(known.sequence)) throw new TypeError(`${what}.sequence must be a whole number`);
     return { ...known, user, isRemoved };
 }
 
-module.exports = { accept, refuse };
+module.exports = { SIGNED, accept, ended, find, readStored, refusal, removed };

@@ -9,20 +9,24 @@ const { limits } = require("./format.js");
 const { NumberText } = require("./json.js");
 const keys = require("./keys.js");
 const { Credential, ProviderKey, SigningKey, partsOf, signature } = require("./secrets.js");
-const { array, bytes, isTopic, options, string, time, topic: readTopic } = require("./values.js");
+const { NEVER, array, bytes, isTopic, moment, options, string, timeOrNow, topic: readTopic } = require("./values.js");
 
 const MALFORMED = "malformed-request", VERSION = "1";
 
 function issueCertificate(given) {
-    const { provider, signingKey, topic, at = Date.now(), ...plan } = options(given, ["provider", "signingKey", "topic", "at", ...PLAN], "issueCertificate");
+    const { provider, signingKey, topic, at, ...plan } = options(given, ["provider", "signingKey", "topic", "at", ...PLAN], "issueCertificate");
     const { publicKey } = partsOf(provider, ProviderKey, "provider");
-    const claim = claimOf(nextOf(readPlan(plan), time(at, "at")), rawKey(signingKey));
+    const claim = claimOf(nextOf(readPlan(plan), timeOrNow(at)), rawKey(signingKey));
     return certified(claim, signature(provider, claimed(publicKey, readTopic(topic), claim)), publicKey, topic).text;
 }
 
 function readCertificate(text) {
-    const { epoch, floor, graceUntil, expiresAt } = Certificate.parse(string(text, "certificate"));
-    return { epoch, floor, graceUntil, expiresAt };
+    return said(Certificate.parse(string(text, "certificate")));
+}
+
+/** What a certificate says, with times as a caller reads them. */
+function said({ epoch, floor, graceUntil, expiresAt }) {
+    return { epoch, floor, graceUntil: graceUntil === 0n ? null : moment(graceUntil), expiresAt: expiresAt === NEVER ? null : moment(expiresAt) };
 }
 
 function rawKey(given) {
@@ -57,7 +61,7 @@ class CertificateRequest {
             topic: members.text("topic"), provider: members.text("provider"), signingKey: keys.parseRawKey(members.needs("signing_key"), MALFORMED),
             current: members.text("current"), proven: members.text("proven"), stolen, lifetime: members.integer("expires"),
             past: past.map((one) => new Fields(one, MALFORMED)).map((one) => ({
-                certificate: one.text("certificate") ?? null, replacedAt: one.needs("replaced", one.integer("replaced")),
+                certificate: one.text("certificate") ?? null, replacedAt: moment(one.needs("replaced", one.integer("replaced"))),
             })),
         });
     }
@@ -79,15 +83,19 @@ class CertificateRequest {
 
     /** Refuses certificates of other keys or apps, and returns what the next one says. */
     plan(given = {}) {
-        const { at = Date.now() } = options(given, ["at"], "plan"), { current, past, proven } = this.#plan;
+        return said(this.#next(given));
+    }
+
+    #next(given) {
+        const { at } = options(given, ["at"], "the options"), { current, past, proven } = this.#plan;
         for (const certificate of [current, proven, ...past.map(({ certificate }) => certificate)]) certificate?.check(this.#provider, this.topic);
-        return nextOf(this.#plan, time(at, "at"));
+        return nextOf(this.#plan, timeOrNow(at));
     }
 
     certify(key, given = {}) {
         const { publicKey } = partsOf(key, ProviderKey, "key");
         if (!publicKey.equals(this.#provider)) throw new PushcryptError("wrong-certificate", "the request is for another provider key");
-        const claim = claimOf(this.plan(given), this.#signingKey);
+        const claim = claimOf(this.#next(given), this.#signingKey);
         const { text } = certified(claim, signature(key, claimed(publicKey, this.topic, claim)), publicKey, this.topic);
         return JSON.stringify({ version: 1, topic: this.topic, provider: this.provider, certificate: text });
     }
@@ -99,9 +107,9 @@ class CertificateRequest {
         const certificate = Certificate.parse(members.needs("certificate")), { current, proven } = this.#plan;
         if (!isOwn || !publicKey.equals(this.#signingKey) || !certificate.signingKey.equals(publicKey)) throw new PushcryptError("wrong-certificate");
         certificate.check(this.#provider, this.topic);
-        if (certificate.epoch <= Math.max(current?.epoch ?? 0, proven?.epoch ?? 0)) {
-            throw new PushcryptError("wrong-certificate", "the certificate's epoch is not above the last: make another request, and certify that");
-        }
+        const isLater = (last) => last === null || last.claim.equals(certificate.claim) || certificate.epoch > last.epoch;
+        if (![current, proven].every(isLater)) throw new PushcryptError("wrong-certificate", "the certificate's epoch is not above the last: make another request, and certify that");
+        if (certificate.expiresAt <= timeOrNow()) throw new PushcryptError("wrong-certificate", "the certificate is past its end: certify the request again");
         return new Credential({ key, certificate: certificate.text, provider: this.provider });
     }
 }

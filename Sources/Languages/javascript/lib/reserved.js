@@ -1,19 +1,19 @@
 // The member `pushcrypt` of a payload to seal: files, withdrawals, drop and sender. Docs/FormatMessages.md, Docs/FormatAttachments.md.
 "use strict";
 
-const { AttachmentReference, checkAvatar, checkFullBody } = require("./attachments.js");
+const { Reference, checkAvatar, checkFullBody } = require("./attachments.js");
 const { PushcryptError } = require("./errors.js");
 const { limits } = require("./format.js");
 const { array, boolean, instance, options, string } = require("./values.js");
 
 /** The member's text, or nothing. */
-function writeReserved({ attachments: references = [], fullBody: body, sender, withdraws = [], drop = false }, messageId) {
-    const reference = (value, what) => instance(value, AttachmentReference, what);
+function writeReserved({ attachments: references = [], fullBody: body, person, withdraws = [], drop = false }, messageId) {
+    const reference = (value, what) => instance(value, Reference, what);
     const members = [];
     if (body !== undefined) members.push(`"body":${checkFullBody(reference(body, "fullBody")).json()}`);
     if (array(references, "attachments").length > limits.mostAttachments) throw new PushcryptError("too-many-attachments");
     if (references.length > 0) members.push(`"attachments":[${references.map((one) => reference(one, "an attachment").json()).join(",")}]`);
-    if (sender !== undefined) members.push(`"sender":${writeSender(sender)}`);
+    if (person !== undefined) members.push(`"sender":${writePerson(person)}`);
     checkWithdrawals(array(withdraws, "withdraws").map((id) => string(id, "the id of a message to withdraw")), messageId);
     if (withdraws.length > 0) members.push(`"withdraw":${JSON.stringify(withdraws)}`);
     if (boolean(drop, "drop")) members.push('"drop":true');
@@ -26,26 +26,26 @@ function checkWithdrawals(ids, messageId) {
     if (ids.includes(messageId)) throw new PushcryptError("invalid-request", "the message would withdraw itself; give it another id");
 }
 
-function writeSender(given) {
+function writePerson(given) {
     const { name, handle = name, conversation, recipients = [], avatar } = options(
-        given, ["name", "handle", "conversation", "recipients", "avatar"], "sender",
+        given, ["name", "handle", "conversation", "recipients", "avatar"], "person",
     );
     const texts = [name, handle, ...(conversation === undefined ? [] : [conversation]), ...array(recipients, "recipients")];
     for (const text of texts) {
-        if (!isShown(string(text, "a text of the sender"))) {
-            throw new PushcryptError("invalid-request", "each text of the sender has 1 to 255 bytes and no control characters");
+        if (!isShown(string(text, "a text of the person"))) {
+            throw new PushcryptError("invalid-request", "each text of the person has 1 to 255 bytes and no control characters");
         }
     }
-    if (recipients.length > limits.mostRecipients) throw new PushcryptError("invalid-request", `a sender has at most ${limits.mostRecipients} recipients`);
+    if (recipients.length > limits.mostRecipients) throw new PushcryptError("invalid-request", `a person has at most ${limits.mostRecipients} recipients`);
     const members = [`"name":${JSON.stringify(name)}`];
     if (handle !== name) members.push(`"handle":${JSON.stringify(handle)}`);
     if (conversation !== undefined) members.push(`"conversation":${JSON.stringify(conversation)}`);
     if (recipients.length > 0) members.push(`"recipients":${JSON.stringify(recipients)}`);
-    if (avatar !== undefined) members.push(`"avatar":${checkAvatar(instance(avatar, AttachmentReference, "avatar")).json()}`);
+    if (avatar !== undefined) members.push(`"avatar":${checkAvatar(instance(avatar, Reference, "avatar")).json()}`);
     return `{${members.join(",")}}`;
 }
 
-/** Whether a text may be one of a sender [N-9]. */
+/** Whether a text may be one of a person [N-9]. */
 function isShown(text) {
     return typeof text === "string" && text !== "" && Buffer.byteLength(text) <= limits.longestLabel && !/\p{Cc}/u.test(text);
 }

@@ -80,7 +80,7 @@ function seal(message) {
     const envelope = Buffer.concat([header, enc, encryption.seal(inner)]);
     const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
     const expiresAt = Number(sentAt) + 1000 * timeToLive, expiration = message.timeToLive === 0 ? 0 : Math.floor(expiresAt / 1000);
-    return { push, messageID, deviceID, timeToLive, expiresAt, expiration, widestLength: widest + textLength(bucket) };
+    return { push, messageID, timeToLive, expiresAt, expiration, widest: widest + textLength(bucket) };
 }
 
 /** Refuses times that no message has, and a certificate that phones no longer believe [S-10]. */

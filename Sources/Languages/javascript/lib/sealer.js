@@ -3,7 +3,7 @@
 
 const { randomBytes } = require("node:crypto");
 const { AnswerSecret } = require("./answers.js");
-const { AttachmentReference, sealFile } = require("./attachments.js");
+const { Reference, sealFile } = require("./attachments.js");
 const { lp16 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { clearFields: CLEAR_FIELDS, labels, limits, pushTypes, texts } = require("./format.js");
@@ -11,11 +11,12 @@ const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
 const { hedged, seal } = require("./seal.js");
 const { signerOf } = require("./secrets.js");
-const { array, boolean, bytes, instance, json, options, seconds, string, time, topic: readTopic } = require("./values.js");
+const { readStored } = require("./registration.js");
+const { array, boolean, bytes, instance, json, moment, options, seconds, string, time, timeOrNow, topic: readTopic } = require("./values.js");
 
 const PRIORITIES = [10, 5, 1];
-const RESERVED = ["attachments", "fullBody", "sender", "withdraws", "drop"];
-const OPTIONS = ["to", "at", "pushType", "messageId", "timeToLive", "exact", "answers", ...RESERVED];
+const RESERVED = ["attachments", "fullBody", "person", "withdraws", "drop"];
+const OPTIONS = ["at", "pushType", "messageId", "timeToLive", "exact", "answers", ...RESERVED];
 
 /** Names the vectors' random bytes among the options; only tests of this package know it. */
 const FIXED = Symbol("fixed");
@@ -26,7 +27,7 @@ class Sealer {
     #placeholder;
 
     constructor(given) {
-        const { key, topic, placeholder = {} } = options(given, ["key", "topic", "placeholder"], "Sealer");
+        const { key, topic, placeholder = {} } = options(given, ["key", "topic", "placeholder"], "the options");
         this.#signer = signerOf(key, readTopic(topic));
         if (topic.endsWith(".voip")) process.emitWarning("the topic is the app's bundle id, without .voip; phones would not open this", { code: "PUSHCRYPT_VOIP" });
         this.#topic = topic;
@@ -45,41 +46,45 @@ class Sealer {
         return this.#signer.certificate?.text;
     }
 
-    seal(payload, given) {
+    seal(payload, device, given = {}) {
         const {
-            to, at = Date.now(), pushType = "alert", messageId, timeToLive = limits.longestTimeToLive, exact = false, answers, [FIXED]: fixed = {}, ...reserved
-        } = options(given, OPTIONS, "seal");
+            at, pushType = "alert", messageId, timeToLive = limits.longestTimeToLive, exact = false, answers, [FIXED]: fixed = {}, ...reserved
+        } = options(given, OPTIONS, "the options");
         checkName(messageId, "messageId");
-        const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
-        if (device.length !== keys.LENGTH) throw new PushcryptError("unsupported-suite");
+        const to = Object.freeze(readStored(device ?? undefined, "device")), key = keys.parseKey(to.publicKey, keys.DEVICE_PUBLIC), sentAt = fixed.sentAt ?? timeOrNow(at);
+        if (to.isRemoved) throw new PushcryptError("removed-device");
+        if (to.topic !== this.#topic) throw new PushcryptError("topic-mismatch", "the device has registered for another app than this sealer's");
+        if (key.length !== keys.LENGTH) throw new PushcryptError("unsupported-suite");
         const sealed = seal({
-            payload: json(payload, "malformed-payload"), topic: this.#topic, device, signer: this.#signer, sentAt,
+            payload: json(payload, "malformed-payload", "payload"), topic: this.#topic, device: key, signer: this.#signer, sentAt,
             timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageId, ...this.#placeholder,
             exact: boolean(exact, "exact"), reserved: writeReserved(reserved, messageId),
             answers: answers === undefined ? undefined : instance(answers, AnswerSecret, "answers"), ...fixed,
         });
-        return new SealedPush(sealed, keys.bare(to), pushType);
+        return new SealedPush(sealed, to, pushType);
+    }
+
+    withdraw(messageIds, device, given = {}) {
+        const { at } = options(given, ["at"], "the options");
+        return this.seal('{"aps":{}}', device, { pushType: "background", withdraws: array(messageIds, "messageIds"), drop: true, at });
     }
 
     request(push, given = {}) {
         if (!(push instanceof SealedPush)) throw new TypeError("request needs what seal has returned");
-        const { priority = push.pushType === "background" ? 5 : 10, expiration = push.expiration } = options(
-            given, ["deviceId", "collapseName", "priority", "expiration"], "request",
-        );
+        const { priority = push.pushType === "background" ? 5 : 10, expiration, collapseName } = options(given, ["collapseName", "priority", "expiration"], "the options");
         if (!PRIORITIES.includes(priority)) throw new TypeError("priority must be 10, 5 or 1");
         if (push.pushType === "background" && priority === 10) {
             throw new PushcryptError("invalid-request", "APNs refuses background pushes with priority 10; use 5 or 1, or leave it out");
         }
-        if (!Number.isSafeInteger(expiration) || expiration < 0 || (given.expiration !== undefined && expiration >= limits.timeFieldEnd)) {
-            throw new PushcryptError("invalid-request", "the expiration is a time in seconds since 1970, or 0");
-        }
+        const { device, messageId } = push, { token = null, environment = null, grant = null } = device, host = environment === "development" ? texts.developmentHost : texts.productionHost;
         return {
+            url: token === null ? null : `https://${host}/3/device/${token}`, token, environment, grant,
             headers: {
                 "apns-topic": this.#topic + pushTypes[push.pushType].suffix,
                 "apns-push-type": push.pushType,
                 "apns-priority": String(priority),
-                "apns-expiration": String(expiration),
-                "apns-collapse-id": collapseID(this.#signer.provider, this.#topic, push, given),
+                "apns-expiration": String(expiration === undefined ? push.expiration : expirationOf(expiration)),
+                "apns-collapse-id": collapseID(this.#signer.provider, this.#topic, device.publicKey, messageId, device.device, collapseName),
             },
             body: push.json,
         };
@@ -87,17 +92,17 @@ class Sealer {
 
     sealFile(plain, given) {
         const { url, type, name, [FIXED]: fixed = {} } = options(given, ["url", "type", "name"], "sealFile");
-        const data = bytes(plain, "the file"), length = Buffer.alloc(8);
+        const data = bytes(plain, "plain"), length = Buffer.alloc(8);
         length.writeBigUInt64BE(BigInt(data.length));
         const key = hedged(this.#signer, labels.file, fixed.r ?? randomBytes(32), length, keys.sha256(data));
         const sealed = sealFile(data, key);
         const members = { url: string(url, "url"), key: key.toString("base64url"), size: sealed.length, sha256: keys.sha256(sealed).toString("base64url") };
-        return { sealed, reference: AttachmentReference.parse({ ...members, type: string(type, "type"), name: string(name, "name") }) };
+        return { sealed, reference: Reference.parse({ ...members, type: string(type, "type"), name: string(name, "name") }) };
     }
 
     sealFullBody(text, given) {
         const { url } = options(given, ["url"], "sealFullBody");
-        const plain = Buffer.from(string(text, "the text"));
+        const plain = Buffer.from(string(text, "text"));
         if (plain.length > limits.longestFullBody) throw new PushcryptError("body-too-long");
         if (plain.length === 0 || text.startsWith("\ufeff")) throw new PushcryptError("malformed-file", "a full body is not empty, and has no byte order mark");
         return this.sealFile(plain, { url, type: texts.fullBodyType, name: "body" });
@@ -106,11 +111,12 @@ class Sealer {
 
 /** What `Sealer.seal` returns: send `json` instead of the payload. */
 class SealedPush {
-    constructor({ push, messageID, deviceID, timeToLive, expiresAt, expiration, widestLength }, recipient, pushType) {
+    constructor({ push, messageID, timeToLive, expiresAt, expiration, widest }, device, pushType) {
         Object.assign(this, {
-            json: push, messageId: messageID.toString("hex"), timeToLive, expiresAt, expiration, widestLength, recipient,
-            keyId: deviceID.toString("hex"), pushType,
+            json: push, messageId: messageID.toString("hex"), timeToLive, expiresAt: moment(expiresAt), expiration, widest, pushType,
         });
+        // Not enumerable, so that nothing prints token and grant.
+        Object.defineProperty(this, "device", { value: device });
         Object.freeze(this);
     }
 
@@ -120,11 +126,18 @@ class SealedPush {
 }
 
 /** A hash of device and message, or of their names: the same whatever signs, and on every server. */
-function collapseID(provider, topic, { recipient, messageId }, { deviceId, collapseName }) {
-    const device = deviceId === undefined ? [2, keys.parseKey(recipient, keys.DEVICE_PUBLIC)] : [1, name(deviceId, "deviceId", limits.longestCollapseDevice)];
+function collapseID(provider, topic, publicKey, messageId, id, collapseName) {
+    const device = id === undefined ? [2, keys.parseKey(publicKey, keys.DEVICE_PUBLIC)] : [1, name(id, "the device's id", limits.longestCollapseDevice)];
     const pushes = collapseName === undefined ? [2, Buffer.from(messageId, "hex")] : [1, name(collapseName, "collapseName", 65_535)];
     const parts = [device, pushes].flatMap(([type, data]) => [Buffer.of(type), data]);
     return keys.sha256(Buffer.concat([labels.collapse, provider, lp16(topic), ...parts])).toString("base64url");
+}
+
+/** Seconds; 0 for one attempt. */
+function expirationOf(given) {
+    const at = Number(time(given, "expiration")), away = at - Date.now();
+    if (at !== 0 && (away < -86_400_000 || away > 31 * 86_400_000)) throw new PushcryptError("implausible-time", "the expiration is over a day ago or over 31 days ahead");
+    return Math.floor(at / 1000);
 }
 
 /** A name in a collapse id. */
@@ -135,7 +148,7 @@ function name(text, what, most) {
 }
 
 function readPlaceholder(given) {
-    const { title = texts.standardTitle, sound, clearFields = [] } = options(given, ["title", "sound", "clearFields"], "placeholder");
+    const { title = texts.standardTitle, sound, clear: clearFields = [] } = options(given, ["title", "sound", "clear"], "placeholder");
     for (const [text, what] of [[title, "title"], [sound, "sound"]]) {
         if (what === "sound" && (text === undefined || text === null)) continue;
         if (/^\p{White_Space}*$/u.test(string(text, `the placeholder's ${what}`))) {
@@ -145,7 +158,7 @@ function readPlaceholder(given) {
             throw new PushcryptError("invalid-placeholder", `the placeholder's ${what} is longer than a whole push`);
         }
     }
-    for (const field of array(clearFields, "clearFields")) {
+    for (const field of array(clearFields, "clear")) {
         if (!CLEAR_FIELDS.includes(field)) throw new TypeError(`${String(field)} is not one of ${CLEAR_FIELDS.join(", ")}`);
     }
     return { title, sound, clearFields: [...clearFields], clearParts: new Map() };

@@ -8,6 +8,8 @@ const { decodeUTF8, isTorn } = require("./json.js");
 
 /** The largest time. */
 const NEVER = 2n ** 64n - 1n;
+/** A day in milliseconds, and the last millisecond of a Date. */
+const DAY = 86_400_000n, LAST = 8_640_000_000_000_000;
 
 /** The options with these names, or with any if `names` is null; a misspelt one would otherwise be ignored. */
 function options(given, names, what) {
@@ -56,17 +58,24 @@ function isTopic(text) {
     return text.length <= limits.longestTopic && /^[A-Za-z0-9.-]+$/.test(text);
 }
 
-/** A time in milliseconds as a BigInt: a `Date`, a `BigInt`, or a whole number. */
+/** A time in milliseconds as a BigInt. */
 function time(value, what) {
-    if (typeof value === "bigint") {
-        if (value >= 0n && value <= NEVER) return value;
-    } else if (value instanceof Date || typeof value === "number") {
-        const milliseconds = Number(value);
-        if (Number.isSafeInteger(milliseconds) && milliseconds >= 0) return BigInt(milliseconds);
-    } else {
-        throw new TypeError(`${what} must be a Date or milliseconds since 1970`);
-    }
-    throw new PushcryptError("invalid-time", `${what} is not a whole number of milliseconds since 1970`);
+    if (!(value instanceof Date)) throw new TypeError(`${what} must be a Date`);
+    if (!(value.getTime() >= 0)) throw new PushcryptError("invalid-time", `${what} is before 1970, or no time`);
+    return BigInt(value.getTime());
+}
+
+/** The same back, at most the last that a Date has. */
+const moment = (milliseconds) => new Date(Math.min(Number(milliseconds), LAST));
+
+/** A caller's time, or the system's. One that is more than a day from the system's is a mistake. */
+function timeOrNow(at, what = "at") {
+    const now = BigInt(Date.now()), given = at === undefined ? now : time(at, what), away = given > now ? given - now : now - given;
+    if (now < 0n || now > BigInt(limits.largestTime)) throw new PushcryptError("invalid-time", "the system's clock is before 1970 or far ahead; set it");
+    if (away <= DAY) return given;
+    const isIn = (scaled) => scaled > now - 366n * DAY && scaled < now + 366n * DAY;
+    const guess = isIn(1000n * given) ? "seconds were taken for milliseconds" : isIn(given / 1000n) ? "milliseconds were taken for seconds" : "or set this machine's clock";
+    throw new PushcryptError("implausible-time", `${what} is ${away / DAY} days from the clock: ${guess}`);
 }
 
 /** A duration in whole seconds, up to the largest `u32`. */
@@ -87,56 +96,39 @@ function present(members) {
     return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** JSON as text: text and bytes as they are, any other value as `JSON.stringify` writes it, unless that would change it. */
-function json(value, code) {
+/** JSON as text: text and bytes as they are, an object as `JSON.stringify` writes it, unless that would change a number or a text. */
+function json(value, code, name = "the JSON") {
     if (value instanceof Uint8Array) return decodeUTF8(value, code);
     if (typeof value === "string") {
         if (isTorn(value)) throw new PushcryptError(code, "the text has half of a surrogate pair");
         return value;
     }
-    if (value === null || typeof value !== "object") throw new TypeError("JSON is given as a string, a Uint8Array or an object");
-    checkUnchanged(value, limits.deepestJSON, code);
-    return JSON.stringify(value);
+    if (value === null || typeof value !== "object") throw new TypeError(`${name} must be a string, a Uint8Array or an object`);
+    let text;
+    try {
+        text = JSON.stringify(value, function check(member, one) {
+            return checked(member, one, this[member], code);
+        });
+    } catch (error) {
+        // A cycle, a bigint or a toJSON that throws. The engine's text quotes names of the payload.
+        if (error instanceof PushcryptError) throw error;
+        throw new PushcryptError(code, `${name} cannot be written as JSON: it has a cycle, a bigint, or a toJSON that fails`);
+    }
+    if (typeof text !== "string") throw new TypeError(`${name} is nothing that JSON has`);
+    return text;
 }
 
-/** Refuses a value that JSON.stringify would leave out or write as another one. */
-function checkUnchanged(value, depth, code) {
+/** A value that JSON.stringify is about to write, if it writes that one; `given` is what it was before its toJSON. */
+function checked(name, value, given, code) {
+    // Without the place, which would quote names of the payload.
     const refuse = (reason) => {
-        // Without the place, which would quote names of the payload.
-        const what = code === "malformed-payload" ? "the payload" : "the object";
-        throw new PushcryptError(code, `${what} ${reason}; give the JSON as text or bytes, which are kept as they are`);
+        throw new PushcryptError(code, `the object has ${reason}; give the JSON as text or bytes, which are kept as they are`);
     };
-    switch (typeof value) {
-        case "boolean":
-            return;
-        case "string":
-            if (isTorn(value)) refuse("has half of a surrogate pair");
-            return;
-        case "number":
-            if (!Number.isFinite(value) || Object.is(value, -0)) refuse("has a number that JSON does not have");
-            if (Number.isInteger(value) && !Number.isSafeInteger(value)) refuse("has an integer beyond 2^53, which JavaScript has rounded");
-            return;
-        case "object":
-            break;
-        default:
-            refuse(`has a ${typeof value}, which JSON does not have`);
-    }
-    if (value === null) return;
-    if (depth === 0) refuse("is nested deeper than 32");
-    if (Array.isArray(value)) {
-        for (let index = 0; index < value.length; index++) checkUnchanged(value[index], depth - 1, code);
-        if (Object.keys(value).length !== value.length || "toJSON" in value) refuse("has an array with holes or names");
-        return;
-    }
-    const prototype = Object.getPrototypeOf(value);
-    if ((prototype !== null && Object.getPrototypeOf(prototype) !== null) || typeof value.toJSON === "function") {
-        refuse("has an object of a class, and not a plain one");
-    }
-    if (Object.getOwnPropertySymbols(value).length > 0) refuse("has a symbol as a name");
-    for (const name of Object.keys(value)) {
-        if (isTorn(name)) refuse("has a name with half of a surrogate pair");
-        checkUnchanged(value[name], depth - 1, code);
-    }
+    if (ArrayBuffer.isView(given)) refuse("bytes");
+    if (typeof value === "number" && !Number.isFinite(value)) refuse("a number that JSON does not have");
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) refuse("an integer beyond 2^53, which JavaScript has rounded");
+    if (isTorn(name) || (typeof value === "string" && isTorn(value))) refuse("half of a surrogate pair");
+    return value;
 }
 
-module.exports = { NEVER, array, boolean, bytes, instance, isTopic, json, later, options, present, seconds, string, time, topic };
+module.exports = { NEVER, array, boolean, bytes, instance, isTopic, json, later, moment, options, present, seconds, string, time, timeOrNow, topic };

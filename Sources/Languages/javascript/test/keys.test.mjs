@@ -8,9 +8,10 @@ import test from "node:test";
 import { inspect } from "node:util";
 import { CertificateRequest, Credential, ProviderKey, Sealer, SigningKey, issueCertificate, readCertificate } from "pushcrypt";
 import { DeviceKey } from "pushcrypt/testing";
-import { command, noCommand, throws } from "./support.mjs";
+import { command, noCommand, setClock, stored, throws } from "./support.mjs";
 
-const provider = ProviderKey.generate(), pin = provider.publicKey, topic = "com.example.app", at = 1_767_225_600_000;
+const provider = ProviderKey.generate(), pin = provider.publicKey, topic = "com.example.app", at = new Date(1_767_225_600_000), epoch = 1_767_225_600;
+const later = (milliseconds) => new Date(Number(at) + milliseconds);
 const issued = (key, more) => issueCertificate({ provider, signingKey: key.publicBytes, topic, at, ...more });
 
 test("keys are read as they were written, and as nothing else", async () => {
@@ -30,7 +31,7 @@ test("keys are read as they were written, and as nothing else", async () => {
 
 test("a credential is the three lines of a file", async () => {
     const key = SigningKey.generate(), certificate = issued(key), credential = new Credential({ key, certificate, provider: pin }), text = credential.secretText();
-    assert.deepEqual([Credential.parse(text).secretText(), credential.epoch, credential.provider], [text, at / 1000, pin]);
+    assert.deepEqual([Credential.parse(text).secretText(), credential.epoch, credential.provider], [text, epoch, pin]);
     await throws("malformed-key", () => Credential.parse(text.split("\n").slice(0, 2).join("\n")));
     await throws("malformed-key", () => Credential.parse(`${text}\n`));
     await throws("wrong-certificate", () => new Credential({ key: SigningKey.generate(), certificate, provider: pin }));
@@ -42,13 +43,14 @@ test("a credential is the three lines of a file", async () => {
 test("certificates that would help nobody are not issued", async () => {
     const key = SigningKey.generate(), second = issued(key, { current: issued(key), stolen: true });
     assert.equal(readCertificate(second).floor, 1_767_225_601);
-    assert.equal(readCertificate(issued(key, { current: second, at: at - 86_400_000 * 400 })).epoch, 1_767_225_602);
+    assert.equal(readCertificate(issued(key, { current: second, at: later(-86_400_000) })).epoch, 1_767_225_602);
     await throws("weak-key", () => issued(new SigningKey(Buffer.alloc(32, 7)), { provider: new ProviderKey(Buffer.alloc(32, 7)) }));
     await throws("weak-key", () => issueCertificate({ provider, signingKey: Buffer.alloc(32), topic }));
-    for (const wrong of [{ past: [{ epoch: 0, replacedAt: at }] }, { past: "0" }, { lifetime: "90d" }, { stolen: "yes" }, { current: 7 }, { Proven: second }]) {
+    for (const wrong of [{ past: [{ epoch: 0, replacedAt: at }] }, { past: "0" }, { past: [{ certificate: null, replacedAt: Number(at) }] }, { at: Number(at) }, { lifetime: "90d" }, { stolen: "yes" }, { current: 7 }, { Proven: second }]) {
         await throws(TypeError, () => issued(key, wrong), inspect(wrong));
     }
     await throws("invalid-time", () => issued(key, { lifetime: -1 }));
+    for (const at of [later(86_400_001), later(-86_400_001), new Date(epoch)]) await throws("implausible-time", () => issued(key, { at }));
 });
 
 test("a certificate is requested, certified where the provider key is, and installed", async () => {
@@ -59,11 +61,11 @@ test("a certificate is requested, certified where the provider key is, and insta
     const text = request.json(), there = CertificateRequest.parse(text);
     assert.ok(!text.includes(key.secretText()) && text.startsWith(`{"version":1,"topic":"com.example.app","provider":"${pin}","signing_key":"`));
     assert.equal(there.json(), text);
-    const { expiresAt, ...plan } = there.plan({ at: at + 1000 });
-    assert.deepEqual([plan, expiresAt], [{ epoch: at / 1000 + 1, floor: 0, graceUntil: BigInt(at + 1000 + 38 * 86_400_000) }, BigInt(at + 1000 + 90 * 86_400_000)]);
-    const answer = there.certify(provider, { at: at + 1000 }), credential = request.install(key, answer);
-    assert.deepEqual([credential.epoch, credential.provider], [at / 1000 + 1, pin]);
-    const push = new Sealer({ key: credential, topic }).seal({ aps: { alert: "a" } }, { to: DeviceKey.generate().publicKey, at: at + 2000 });
+    const { expiresAt, ...plan } = there.plan({ at: later(1000) });
+    assert.deepEqual([plan, expiresAt], [{ epoch: epoch + 1, floor: 0, graceUntil: later(1000 + 38 * 86_400_000) }, later(1000 + 90 * 86_400_000)]);
+    const answer = there.certify(provider, { at: later(1000) }), credential = request.install(key, answer);
+    assert.deepEqual([credential.epoch, credential.provider], [epoch + 1, pin]);
+    const push = new Sealer({ key: credential, topic }).seal({ aps: { alert: "a" } }, stored(DeviceKey.generate().publicKey, topic));
     assert.ok(push.json);
     await throws("wrong-certificate", () => request.install(SigningKey.generate(), answer));
     await throws("wrong-certificate", () => new CertificateRequest({ topic: "b", provider: pin, signingKey: key.publicBytes }).install(key, answer));
@@ -72,12 +74,13 @@ test("a certificate is requested, certified where the provider key is, and insta
     await throws("malformed-request", () => request.install(key, text));
     await throws("wrong-certificate", () => there.certify(ProviderKey.generate(), { at }));
     for (const wrong of [pin, provider.secretText(), key, null, { publicKey: key.publicBytes, sign: () => Buffer.alloc(64) }]) await throws(TypeError, () => there.certify(wrong, { at }));
-    there.certify(provider, { at: at - 2 * 86_400_000 });
+    there.certify(provider, { at: later(-86_400_000) });
     // An answer to the request of another key, with that key.
-    const another = SigningKey.generate(), theirs = new CertificateRequest({ topic, provider: pin, signingKey: another.publicBytes }).certify(provider, { at: at + 2000 });
+    const another = SigningKey.generate(), theirs = new CertificateRequest({ topic, provider: pin, signingKey: another.publicBytes }).certify(provider, { at: later(2000) });
     await throws("wrong-certificate", () => request.install(another, theirs));
+    await throws("wrong-certificate", () => request.install(key, new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes, current: first, lifetime: 1 }).certify(provider, { at: later(-86_400_000) })));
     // An answer to an earlier request of the same key.
-    const old = new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).certify(provider, { at: at - 1000 });
+    const old = new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).certify(provider, { at: later(-1000) });
     await throws("wrong-certificate", () => request.install(key, old));
     // A certificate of another provider in the request.
     const other = ProviderKey.generate(), foreign = issueCertificate({ provider: other, signingKey: key.publicBytes, topic, at });
@@ -101,10 +104,11 @@ test("files that are no requests are refused", async () => {
 });
 
 test("requests and answers are those of the command", { skip: noCommand }, async () => {
+    setClock();
     const folder = mkdtempSync(join(tmpdir(), "pushcrypt-")), run = (...words) => execFileSync(command, words, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] }).toString();
     writeFileSync(join(folder, "provider.key"), `${provider.secretText()}\n`, { mode: 0o600 });
-    const key = SigningKey.generate(), first = issueCertificate({ provider, signingKey: SigningKey.generate().publicBytes, topic, at: Date.now() - 100_000 });
-    const request = new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes, current: first, past: [{ certificate: null, replacedAt: Date.now() }], proven: first });
+    const key = SigningKey.generate(), first = issueCertificate({ provider, signingKey: SigningKey.generate().publicBytes, topic, at: new Date(Date.now() - 100_000) });
+    const request = new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes, current: first, past: [{ certificate: null, replacedAt: new Date() }], proven: first });
     writeFileSync(join(folder, "request.json"), request.json());
     run("key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json");
     assert.ok(request.install(key, readFileSync(join(folder, "certificate.json"))).epoch > readCertificate(first).epoch);

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { ProviderKey, Sealer } from "pushcrypt";
 import { PushKey, relayMessage, relayRequest } from "pushcrypt/relay";
 import { DeviceKey } from "pushcrypt/testing";
-import { hex, skip, throws, vectors } from "./support.mjs";
+import { hex, skip, stored, throws, vectors } from "./support.mjs";
 
 const origin = "https://push.example.com", key = new PushKey(Buffer.alloc(32, 5)), BODY = '{"messages":[{"grant":"…","data":"…"}]}';
 
@@ -14,32 +14,33 @@ test("the requests of relay.json", { skip }, () => {
     for (const { name, seed, origin, time: at, body, pushKey, signature } of vectors("relay.json").requests) {
         const own = new PushKey(hex(seed));
         assert.equal(own.publicKey.toString("base64url"), pushKey);
-        if (body !== BODY) continue;
+        if (body !== BODY || at > 8.64e15) continue;
         const headers = { "content-type": "application/json", "pushcrypt-key": pushKey, "pushcrypt-time": `${at}`, "pushcrypt-signature": signature };
-        assert.deepEqual(relayRequest(origin, own, JSON.parse(BODY).messages, { at }), { url: `${origin}/v1/push`, headers, body }, name);
+        assert.deepEqual(relayRequest(origin, own, JSON.parse(BODY).messages, { at: new Date(at) }), { url: `${origin}/v1/push`, headers, body }, name);
         count += 1;
     }
-    assert.ok(count >= 4);
+    assert.ok(count >= 3);
 });
 
 test("a message is made of a sealed push", async () => {
-    const sealer = new Sealer({ key: ProviderKey.generate(), topic: "com.example.app", placeholder: { sound: "default" } }), to = DeviceKey.generate().publicKey;
-    const request = sealer.request(sealer.seal({ aps: { alert: "a", "content-available": 1 } }, { to }), { deviceId: "d", priority: 5 });
-    assert.deepEqual(relayMessage("g", request), {
+    const sealer = new Sealer({ key: ProviderKey.generate(), topic: "com.example.app", placeholder: { sound: "default" } }), to = stored(DeviceKey.generate().publicKey, "com.example.app", { grant: "g" });
+    const request = sealer.request(sealer.seal({ aps: { alert: "a", "content-available": 1 } }, to), { priority: 5 });
+    assert.deepEqual(relayMessage(request), {
         grant: "g", data: JSON.parse(request.body).ENCRYPTED_DATA, kind: "alert", priority: 5, expiration: Number(request.headers["apns-expiration"]),
         collapse_id: request.headers["apns-collapse-id"], sound: "default", content_available: true,
     });
-    const silent = relayMessage("g", sealer.request(sealer.seal({ aps: { "content-available": 1 } }, { to, pushType: "background" })));
+    const silent = relayMessage(sealer.request(sealer.seal({ aps: { "content-available": 1 } }, to, { pushType: "background" })));
     assert.deepEqual(Object.keys(silent).sort(), ["collapse_id", "data", "expiration", "grant", "kind", "priority"]);
-    const call = sealer.request(sealer.seal({ aps: {} }, { to, pushType: "voip" }));
-    await throws("push-type-not-sealable", () => relayMessage("g", call));
-    await throws(TypeError, () => relayMessage(7, request));
+    const call = sealer.request(sealer.seal({ aps: {} }, to, { pushType: "voip" }));
+    await throws("push-type-not-sealable", () => relayMessage(call));
+    await throws(TypeError, () => relayMessage(7));
+    await throws("invalid-request", () => relayMessage(sealer.request(sealer.seal({ aps: { alert: "a" } }, { ...to, grant: null }))));
 });
 
 test("what is given is checked", async () => {
     for (const wrong of ["", "push.example.com", `${origin}/`, "HTTPS://a", "ftp://a"]) await throws("invalid-request", () => relayRequest(wrong, key, [{}]), wrong);
     for (const messages of [[], Array(46).fill({})]) await throws("invalid-request", () => relayRequest(origin, key, messages));
-    for (const at of [-1, 2n ** 53n]) await throws("invalid-time", () => relayRequest(origin, key, [{}], { at }));
+    for (const at of [new Date(-1), new Date(NaN)]) await throws("invalid-time", () => relayRequest(origin, key, [{}], { at }));
     for (const length of [0, 31, 33]) await throws(RangeError, () => new PushKey(Buffer.alloc(length)));
     for (const wrong of [() => relayRequest(origin, Buffer.alloc(32), [{}]), () => relayRequest(origin, key, {}), () => relayRequest(7, key, [{}]), () => new PushKey("a".repeat(32))]) {
         await throws(TypeError, wrong);

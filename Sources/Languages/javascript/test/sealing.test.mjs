@@ -3,39 +3,45 @@ import assert from "node:assert/strict";
 import { createDecipheriv, randomBytes } from "node:crypto";
 import test from "node:test";
 import { inspect } from "node:util";
-import { AttachmentReference, Credential, ProviderKey, PushcryptError, Sealer, SigningKey, issueCertificate, limits } from "pushcrypt";
+import { Reference, Credential, ProviderKey, PushcryptError, Sealer, SigningKey, issueCertificate, limits, removed } from "pushcrypt";
 import { DeviceKey, open } from "pushcrypt/testing";
-import { throws } from "./support.mjs";
+import { NOW, stored, throws } from "./support.mjs";
 
-const provider = ProviderKey.generate(), device = DeviceKey.generate(), to = device.publicKey, topic = "a", half = "\ud800";
+const provider = ProviderKey.generate(), device = DeviceKey.generate(), topic = "a", to = stored(device.publicKey, topic, { token: "8f3a", environment: "development" }), half = "\ud800";
 const payload = { aps: { alert: "a", sound: "b" } };
 const sealer = (placeholder) => new Sealer({ key: provider, topic, placeholder });
-const seal = (options, given = payload) => sealer({}).seal(given, { to, at: 0, ...options });
-const options = { topic, device, provider: provider.publicKey, at: 0 };
+const seal = (options, given = payload) => sealer({}).seal(given, to, options);
+const options = { topic, device, provider: provider.publicKey };
 const reopened = (given) => open(seal({}, given).json, options).payload;
 
 test("options that no message has are refused", async () => {
     for (const [what, wrong] of [
         ["invalid-request", { messageId: half }], ["invalid-request", { messageId: "" }], [TypeError, { messageId: 7 }],
         ["invalid-time", { timeToLive: 1.5 }], ["invalid-time", { timeToLive: -1 }], ["invalid-time", { timeToLive: 2_592_001 }], [TypeError, { timeToLive: "1h" }],
-        ["invalid-time", { at: 0.5 }], ["invalid-time", { at: -1 }], ["invalid-time", { at: 2n ** 53n }], ["invalid-time", { at: 2n ** 70n }],
-        ["invalid-time", { at: new Date(NaN) }], [TypeError, { at: "now" }],
-        [TypeError, { ttl: 60 }], [TypeError, { timetolive: 60 }], [TypeError, { withdrawing: [] }], [TypeError, { to: undefined }], [TypeError, { to: null }],
+        ["invalid-time", { at: new Date(-1) }], ["invalid-time", { at: new Date(NaN) }], ["implausible-time", { at: new Date(NOW / 1000) }], ["implausible-time", { at: new Date(NOW * 1000) }],
+        ["implausible-time", { at: new Date(NOW + 86_400_001) }], [TypeError, { at: "now" }], [TypeError, { at: NOW }], [TypeError, { at: BigInt(NOW) }],
+        [TypeError, { ttl: 60 }], [TypeError, { timetolive: 60 }], [TypeError, { withdrawing: [] }], [TypeError, { to: "pcr1" }],
         ["push-type-not-sealable", { pushType: "liveactivity" }], ["push-type-not-sealable", { pushType: "constructor" }], [TypeError, { pushType: 1 }],
         ["invalid-request", { withdraws: Array.from({ length: 65 }, (_, index) => `${index}`) }], ["invalid-request", { messageId: "b", withdraws: ["b"] }],
         ["invalid-request", { withdraws: [""] }], [TypeError, { withdraws: "table" }], [TypeError, { drop: 1 }], [TypeError, { exact: "yes" }],
-        [TypeError, { sender: {} }], [TypeError, { sender: { name: "Anna", Handle: "u" } }], ["invalid-request", { sender: { name: "Anna\nBen" } }],
-        ["invalid-request", { sender: { name: "Anna", recipients: Array(9).fill("Ben") } }], [TypeError, { sender: { name: "Anna", avatar: {} } }],
+        [TypeError, { person: {} }], [TypeError, { person: { name: "Anna", Handle: "u" } }], ["invalid-request", { person: { name: "Anna\nBen" } }],
+        ["invalid-request", { person: { name: "Anna", recipients: Array(9).fill("Ben") } }], [TypeError, { person: { name: "Anna", avatar: {} } }],
         [TypeError, { attachments: [{ url: "https://a" }] }], [TypeError, { fullBody: "https://a" }],
     ]) await throws(what, () => seal(wrong), inspect(wrong));
-    await throws(TypeError, () => sealer({}).seal(payload));
-    await throws(TypeError, () => sealer({}).seal(undefined, { to }));
+    for (const wrong of [undefined, null, device.publicKey, {}, { ...to, device: undefined }, { ...to, topic: null }, { ...to, user: undefined }, [to]]) {
+        const error = await throws(TypeError, () => sealer({}).seal(payload, wrong), inspect(wrong));
+        assert.match(error.message, /device/);
+    }
+    assert.match((await throws(TypeError, () => sealer({}).seal(undefined, to))).message, /payload/);
+    assert.match((await throws(TypeError, () => seal({ at: 7 }))).message, /at/);
+    await throws("removed-device", () => sealer({}).seal(payload, removed(to)));
+    await throws("topic-mismatch", () => sealer({}).seal(payload, { ...to, topic: "b" }));
 });
 
 test("sealers that could not seal are not made", async () => {
     for (const [what, wrong] of [
         ["invalid-request", { title: half }], ["invalid-request", { sound: half }], ["invalid-placeholder", { title: " \u00a0" }],
-        ["invalid-placeholder", { title: "a".repeat(4097) }], [TypeError, { clearFields: ["alert"] }], [TypeError, { clearFields: "badge" }], [TypeError, { Title: "a" }],
+        ["invalid-placeholder", { title: "a".repeat(4097) }], [TypeError, { clear: ["alert"] }], [TypeError, { clear: "badge" }], [TypeError, { Title: "a" }],
     ]) await throws(what, () => sealer(wrong), inspect(wrong));
     await throws(TypeError, () => new Sealer({ key: provider, topic: undefined }));
     await throws("wrong-topic", () => new Sealer({ key: provider, topic: "a b" }));
@@ -54,20 +60,25 @@ test("payloads that would not open, or show nothing, are refused", async () => {
         ["push-too-large", '{"aps":{"alert":"a"}}'], [TypeError, null], [TypeError, 7],
     ]) {
         const own = what === "push-too-large" ? { title: "a".repeat(4000) } : {};
-        await throws(what, () => sealer(own).seal(given, { to, at: 0 }), inspect(given).slice(0, 100));
+        await throws(what, () => sealer(own).seal(given, to), inspect(given).slice(0, 100));
     }
 });
 
-test("a payload that JSON.stringify would change is refused, and without its names", async () => {
+test("an object is sealed as JSON.stringify writes it, but for numbers and texts that would change", async () => {
     const cycle = { aps: { alert: "a" } };
     cycle.own = cycle;
-    for (const value of [
-        2 ** 53, -(2 ** 60), 1e300, NaN, Infinity, -0, 1n, undefined, () => 1, Symbol("a"), new Date(0), new Map(), "\udc00", [, 1], Object.assign([1], { a: 2 }),
-        Buffer.alloc(1), Object(1), { "\ud800": 1 }, { [Symbol("a")]: 1 }, { toJSON: () => 1 }, [undefined], cycle,
-    ]) await throws("malformed-payload", () => seal({}, { aps: { alert: "a" }, value }), inspect(value));
-    const error = await throws("malformed-payload", () => seal({}, { aps: { alert: "a" }, secretName: [{ secretName: NaN }] }));
-    assert.ok(!error.message.includes("secretName"));
-    const good = { aps: { alert: "a" }, list: [1, 0.1, -5, null, true, "\ud83d\ude00"], __proto__: null, nested: Object.create(null) };
+    const thrower = { toJSON: () => { throw new RangeError("secretName"); } };
+    for (const value of [2 ** 53, -(2 ** 60), 1e300, NaN, Infinity, 1n, "\udc00", { "\ud800": 1 }, [NaN], Buffer.alloc(1), new Uint8Array(1), cycle, thrower]) {
+        await throws("malformed-payload", () => seal({}, { aps: { alert: "a" }, value }), inspect(value));
+    }
+    for (const value of [NaN, cycle, thrower]) {
+        const error = await throws("malformed-payload", () => seal({}, { aps: { alert: "a" }, secretName: [{ secretName: value }] }));
+        assert.ok(!error.message.includes("secretName"));
+    }
+    const good = {
+        aps: { alert: "a", badge: undefined }, list: [1, 0.1, -5, null, true, "\ud83d\ude00", undefined], at: new Date(0), bytes: { toJSON: () => "AA" }, call: () => 1, nested: Object.create(null),
+        map: new Map(), zero: -0,
+    };
     assert.equal(reopened(good), JSON.stringify(good));
 });
 
@@ -81,63 +92,77 @@ test("text and bytes keep every number, and lose white space and needless escape
 });
 
 test("kept fields are sent as they are written", () => {
-    const kept = sealer({ clearFields: ["badge", "thread-id"] }).seal('{"x":{"badge":1},"aps":{"alert":{"body":"a","badge":2}, "thr\\u0065ad-id" : "a\\"}", "badge" : 9007199254740993}}', { to });
+    const kept = sealer({ clear: ["badge", "thread-id"] }).seal('{"x":{"badge":1},"aps":{"alert":{"body":"a","badge":2}, "thr\\u0065ad-id" : "a\\"}", "badge" : 9007199254740993}}', to);
     assert.ok(kept.json.startsWith('{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"},"thread-id":"a\\"}","badge":9007199254740993},"ENC'), kept.json);
 });
 
 test("0 is now or never: APNs tries once, and phones' clocks have ten minutes", () => {
     for (const pushType of ["alert", "background", "voip"]) {
-        const push = seal({ pushType, timeToLive: 0, at: 1 }), expiration = (more) => sealer({}).request(push, more).headers["apns-expiration"];
-        assert.deepEqual([push.timeToLive, push.expiresAt, push.expiration, expiration(), expiration({ expiration: 7 })], [600, 600_001, 0, "0", "7"]);
+        const push = seal({ pushType, timeToLive: 0 }), expiration = (more) => sealer({}).request(push, more).headers["apns-expiration"];
+        assert.deepEqual([push.timeToLive, push.expiresAt, push.expiration, expiration(), expiration({ expiration: new Date(0) }), expiration({ expiration: new Date(NOW) })], [600, new Date(NOW + 600_000), 0, "0", "0", `${NOW / 1000}`]);
     }
 });
 
 test("a collapse id outlives every key", () => {
     const key = SigningKey.generate(), certificate = issueCertificate({ provider, signingKey: key.publicBytes, topic });
-    const id = (own, to, deviceId = "phone1") => own.request(own.seal(payload, { to }), { deviceId, collapseName: "c" }).headers["apns-collapse-id"];
+    const id = (own, to) => own.request(own.seal(payload, to), { collapseName: "c" }).headers["apns-collapse-id"];
     const signing = new Sealer({ key: new Credential({ key, certificate, provider: provider.publicKey }), topic });
     assert.match(id(sealer({}), to), /^[A-Za-z0-9_-]{43}$/);
-    assert.equal(id(signing, DeviceKey.generate().publicKey), id(sealer({}), to));
-    assert.notEqual(id(sealer({}), to, "phone2"), id(sealer({}), to));
+    assert.equal(id(signing, { ...to, publicKey: DeviceKey.generate().publicKey }), id(sealer({}), to));
+    assert.notEqual(id(sealer({}), { ...to, device: "phone2" }), id(sealer({}), to));
 });
 
 test("requests that APNs would refuse are refused", async () => {
     const push = seal({}), request = (more) => sealer({}).request(push, more);
     for (const [what, wrong] of [
-        ["invalid-request", { collapseName: "" }], ["invalid-request", { deviceId: "" }], ["invalid-request", { deviceId: "é".repeat(128) }],
-        ["invalid-request", { expiration: 1_767_225_600_000 }], ["invalid-request", { expiration: -1 }], [TypeError, { priority: 7 }], [TypeError, { priority: true }],
-        [TypeError, { device: "a" }],
+        ["invalid-request", { collapseName: "" }], [TypeError, { expiration: 7 }], ["invalid-time", { expiration: new Date(NaN) }],
+        ["implausible-time", { expiration: new Date(NOW / 1000) }], ["implausible-time", { expiration: new Date(NOW + 32 * 86_400_000) }], [TypeError, { priority: 7 }], [TypeError, { priority: true }],
+        [TypeError, { deviceId: "a" }],
     ]) await throws(what, () => request(wrong), inspect(wrong));
     await throws("invalid-request", () => sealer({}).request(seal({ pushType: "background" }), { priority: 10 }));
     await throws(TypeError, () => sealer({}).request({ ...push }));
     assert.equal(sealer({}).request(seal({ pushType: "voip" })).headers["apns-topic"], "a.voip");
+    const { url, token, environment, grant } = request();
+    assert.deepEqual([url, token, environment, grant], ["https://api.sandbox.push.apple.com/3/device/8f3a", "8f3a", "development", null]);
+    const other = (more) => sealer({}).request(sealer({}).seal(payload, { ...to, ...more })).url;
+    assert.deepEqual([other({ environment: "production" }), other({ token: null })], ["https://api.push.apple.com/3/device/8f3a", null]);
+    assert.ok(!(inspect(push, { depth: 9 }) + JSON.stringify(push)).includes("8f3a"));
+});
+
+test("the smallest message that withdraws", async () => {
+    const push = sealer({}).withdraw(["table-17"], to);
+    assert.equal(open(push.json, { ...options, pushType: "background" }).payload, '{"aps":{},"pushcrypt":{"withdraw":["table-17"],"drop":true}}');
+    assert.ok(push.json.length < 600 && sealer({}).request(push).headers["apns-priority"] === "5");
+    await throws(TypeError, () => sealer({}).withdraw("table-17", to));
 });
 
 test("an expired certificate seals nothing [S-10]", async () => {
-    const key = SigningKey.generate(), at = 1_767_225_600_000;
-    const certificate = issueCertificate({ provider, signingKey: key.publicBytes, topic, at, lifetime: 3600 });
+    const key = SigningKey.generate(), at = (more) => new Date(NOW + more);
+    const certificate = issueCertificate({ provider, signingKey: key.publicBytes, topic, lifetime: 3600 });
     const own = new Sealer({ key: new Credential({ key, certificate, provider: provider.publicKey }), topic });
     assert.equal(own.certificate, certificate);
-    const { json } = own.seal(payload, { to, at: at + 3_600_000 });
-    assert.deepEqual(JSON.parse(open(json, { ...options, at: at + 3_600_000 }).payload), payload);
-    const error = await throws("invalid-time", () => own.seal(payload, { to, at: at + 3_600_001 }));
+    const { json } = own.seal(payload, to, { at: at(3_600_000) });
+    assert.deepEqual(JSON.parse(open(json, { ...options, at: at(3_600_000) }).payload), payload);
+    const error = await throws("invalid-time", () => own.seal(payload, to, { at: at(3_600_001) }));
     assert.match(error.message, /certificate/);
 });
 
 test("only what was busy or failed may succeed later", () => {
     assert.deepEqual(["changed-file", "weak-key"].map((code) => new PushcryptError(code).retryable), [true, false]);
+    const { url, message } = new PushcryptError("weak-key", "a"), page = "https://example.com/pushcrypt/blob/main/Docs/Codes.md#weak-key";
+    assert.deepEqual([url, message], [page, `weak-key: a (${page})`]);
 });
 
 test("what is sealed opens with what it was sealed with", () => {
     const picture = sealer({}).sealFile(Buffer.from("jpeg"), { url: "https://a/b", type: "public.jpeg", name: "c.jpg" });
     const { reference: fullBody, sealed } = sealer({}).sealFullBody("the whole text", { url: "https://a/d" });
-    const sender = { name: "Anna", handle: "u1", conversation: "c", recipients: ["Ben"], avatar: picture.reference };
-    const push = seal({ messageId: "m1", withdraws: ["m0"], drop: true, sender, attachments: [picture.reference], fullBody });
+    const person = { name: "Anna", handle: "u1", conversation: "c", recipients: ["Ben"], avatar: picture.reference };
+    const push = seal({ messageId: "m1", withdraws: ["m0"], drop: true, person, attachments: [picture.reference], fullBody });
     const { messageId, payload: text } = open(push.toJSON(), options), reference = (one) => JSON.parse(one.json());
     assert.equal(messageId, push.messageId);
     assert.deepEqual(JSON.parse(text), {
         ...payload, pushcrypt: {
-            body: reference(fullBody), attachments: [reference(picture.reference)], sender: { ...sender, avatar: reference(picture.reference) }, withdraw: ["m0"], drop: true,
+            body: reference(fullBody), attachments: [reference(picture.reference)], sender: { ...person, avatar: reference(picture.reference) }, withdraw: ["m0"], drop: true,
         },
     });
     // One chunk, the last.
@@ -159,7 +184,7 @@ test("full bodies and files that could not be shown are not sealed", async () =>
 
 test("nothing that is printed shows a key or a payload", () => {
     const key = randomBytes(32), text = key.toString("base64url"), own = new ProviderKey(key), signing = new SigningKey(key), receiving = new DeviceKey(key);
-    const reference = AttachmentReference.parse({ url: "https://a", type: "a.b", name: "a", size: 22, key: text, sha256: "A".repeat(43) });
+    const reference = Reference.parse({ url: "https://a", type: "a.b", name: "a", size: 22, key: text, sha256: "A".repeat(43) });
     const credential = new Credential({
         key: signing, provider: provider.publicKey, certificate: issueCertificate({ provider, signingKey: signing.publicBytes, topic }),
     });
@@ -177,7 +202,7 @@ test("what is not for the phone does not open", async () => {
     for (const [what, wrong, text = json] of [
         [TypeError, { device: "pcr1" }], [TypeError, { device: undefined }], [TypeError, { pushType: 7 }], [TypeError, { at: "now" }], [TypeError, { devices: [device] }],
         ["authentication-failed", { topic: "b" }], ["authentication-failed", { provider: stranger.publicKey }], ["authentication-failed", {}, changed],
-        ["authentication-failed", {}, new Sealer({ key: stranger, topic }).seal(payload, { to, at: 0 }).json], ["unknown-recipient-key", { device: DeviceKey.generate() }],
-        ["wrong-push-class", { pushType: "voip" }], ["wrong-push-class", { pushType: "constructor" }], ["expired", { at: 86_400_000 }], ["malformed-envelope", {}, payload],
+        ["authentication-failed", {}, new Sealer({ key: stranger, topic }).seal(payload, to).json], ["unknown-recipient-key", { device: DeviceKey.generate() }],
+        ["wrong-push-class", { pushType: "voip" }], ["wrong-push-class", { pushType: "constructor" }], ["expired", { at: new Date(NOW + 86_400_000) }], ["malformed-envelope", {}, payload],
     ]) await throws(what, () => open(text, { ...options, ...wrong }), `${what} ${inspect(wrong)}`);
 });

@@ -39,9 +39,29 @@ export const joined = (pieces) => Buffer.concat(pieces.map((piece) => {
     return Buffer.concat(Array(Number(count)).fill(hex(digits)));
 }));
 
+/** A provider's devices. */
+export const storeOf = (...rows) => {
+    const all = new Map(rows.filter((row) => row).map((row) => [row.device, row]));
+    return {
+        rows: all, find: async (device) => all.get(device) ?? null,
+        holders: (publicKey, token) => [...all.values()].filter((row) => row.publicKey === publicKey || (token !== null && row.token === token)),
+    };
+};
+
+/** The clock of all tests, but for those that set it; without a time it is the system's. */
+export const NOW = 1_767_225_600_000;
+const system = Date.now;
+export const setClock = (now) => {
+    Date.now = now === undefined ? system : () => Number(now);
+};
+setClock(NOW);
+
+/** A device with a key. */
+export const stored = (publicKey, topic, more) => ({ device: "phone1", topic, publicKey, generation: 1, user: null, ...more });
+
 /** A phone's record as JSON. */
-export const recordJSON = ({ deviceId: device, publicKey: public_key, appVersion: app_version, updateKey: update_key, ...same }) =>
-    JSON.stringify({ device, public_key, app_version, update_key, ...same });
+export const recordJSON = ({ publicKey: public_key, appVersion: app_version, updateKey: update_key, ...same }) =>
+    JSON.stringify({ public_key, app_version, update_key, ...same });
 
 /** How a call ends: what it returns, or the code of what it refuses. */
 export function outcomeOf(call) {
@@ -73,6 +93,7 @@ const MEMBERS = {
             "sequence", "nonce", "grant", "foreign", "stale",
         ],
     ],
+    "posts": [["context", "provider-seed", "id", "seals", "key-after", "removed-after", "update-key-after", "sequence-after", "user-after", "grant-after", "foreign"], []],
     "replies": [
         ["device", "context", "built-in", ...TRUST],
         ["confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "next-push-key", "ended", "hello", "sequence", "grant", "suites", "foreign", "pin-after", "learned-after", "told"],
@@ -83,7 +104,7 @@ const MEMBERS = {
     ],
 };
 /** The phone's groups. */
-const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "reserved", "sequences", "suite-2-envelopes"];
+const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences", "suite-2-envelopes"];
 const GOOD = ["accepted", "unchanged", "certificate-conflict"];
 
 export const groups = Object.keys(MEMBERS);

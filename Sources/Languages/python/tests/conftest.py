@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import time
+import types
 import warnings
+from collections.abc import Callable
 
 import pytest
 
 import vectors
-from pushcrypt import PushcryptError
+from pushcrypt import PushcryptError, _envelope
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -18,6 +21,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_configure() -> None:
     # A sealer that is made for a topic with .voip warns; tests of the kit make such.
     warnings.filterwarnings("ignore", message="the topic is the app's bundle id", category=UserWarning)
+
+
+def clock_at(now: int) -> types.SimpleNamespace:
+    return types.SimpleNamespace(time_ns=lambda: now * 1_000_000)
+
+
+# The clock of all tests, and of their modules, but those of the command.
+_envelope.time = clock_at(1_767_225_600_000)  # type: ignore[attr-defined, assignment]
+
+
+@pytest.fixture(autouse=True)
+def set_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Sets the package's clock, in milliseconds."""
+    if request.module.__name__ == "test_command":
+        monkeypatch.setattr(_envelope, "time", time)
+    return lambda now: monkeypatch.setattr(_envelope, "time", clock_at(now))
 
 
 class Refused:

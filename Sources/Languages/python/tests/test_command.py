@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+from datetime import timedelta
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_the_command_certifies_a_request(tmp_path: pathlib.Path) -> None:
     key, file = SigningKey.generate(), tmp_path / "provider.key"
     file.touch(0o600)
     file.write_text(PROVIDER.secret_text())
-    request = CertificateRequest(topic="a", provider=PROVIDER.public_key, signing_key=key.public_bytes(), lifetime=86_400)
+    request = CertificateRequest(topic="a", provider=PROVIDER.public_key, signing_key=key.public_bytes(), lifetime=timedelta(days=1))
     (tmp_path / "request.json").write_text(request.to_json())
     answer = pushcrypt("key", "certify", tmp_path / "request.json", "--provider-key-file", file, "--yes")
     credential = request.install(key, answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from pushcrypt import (
     ProviderRecord, PushcryptError, Reference, Sealer, SigningKey, StoredDevice, accept, seal_full_body,
 )
 from pushcrypt._certificates import certify
+from pushcrypt._envelope import moment
 from pushcrypt.testing import DeviceKey, open_push
 from vectors import DEVICE_PUBLIC, DEVICE_SECRET, PROVIDER_PUBLIC, PROVIDER_SECRET, Test, parameters
 
@@ -75,13 +77,14 @@ def test_certificates(test: Test) -> None:
 
 
 @pytest.mark.skipif(not vectors.FOLDER.is_dir(), reason=vectors.MISSING)
-def test_a_certificate_of_another_key_opens_nothing() -> None:
+def test_a_certificate_of_another_key_opens_nothing(set_clock: Callable[[int], None]) -> None:
     """In messages that are signed well, and whose certificates the provider did not make."""
+    set_clock(0)
     kit = vectors.read("kit/envelopes.json")
     provider, device = ProviderPublicKey.parse(kit["shared"]["pin"][0]), DeviceKey.parse(DEVICE_SECRET)
 
     def opened(text: str) -> Any:
-        return open_push(json.dumps({"ENCRYPTED_DATA": text}), topic="com.example.app", device=device, provider=provider, at=0)
+        return open_push(json.dumps({"ENCRYPTED_DATA": text}), topic="com.example.app", device=device, provider=provider)
 
     texts = {test["name"]: test.get("body") for test in kit["tests"]}
     assert opened(texts["a-message-with-the-first-certificate"])
@@ -101,8 +104,8 @@ def test_plans(test: Test) -> None:
     past = [line.split(" ") for line in test.all("past")]
     request = CertificateRequest(
         topic="a", provider=ProviderPublicKey.parse(PROVIDER_PUBLIC), signing_key=SigningKey(bytes([9]) * 32).public_bytes(),
-        current=certificate(test.maybe("certificate")), past=[(certificate(text), int(at)) for text, at in past],
-        proven=certificate(test.maybe("proven")), stolen=test.one("kind") == "stolen", lifetime=None if lifetime is None else int(lifetime),
+        current=certificate(test.maybe("certificate")), past=[(certificate(text), moment(int(at))) for text, at in past],
+        proven=certificate(test.maybe("proven")), stolen=test.one("kind") == "stolen", lifetime=None if lifetime is None else timedelta(seconds=int(lifetime)),
     )
     assert CertificateRequest.from_json(request.to_json()) == request
     plan = run(test, lambda: request.plan(int(test.one("time"))))
@@ -220,31 +223,31 @@ def test_records(test: Test) -> None:
 
 
 def decide(test: Test, record: DeviceRecord) -> dict[str, Any]:
-    held, elsewhere, held_user = None, None, test.maybe("held-user")
+    id, store, held_user = record.device or "phone1", vectors.Store(), test.maybe("held-user")
     topic = record.topic or test.maybe("held-topic") or "com.example.app"
     if "held-key" in test.members:
-        held = StoredDevice(
-            public_key=DevicePublicKey.parse(test.one("held-key")), generation=int(test.one("held-generation")),
-            topic=test.maybe("held-topic") or topic, user=held_user, device=record.device,
-        )
+        held = vectors.stored(
+            DevicePublicKey.parse(test.one("held-key")), test.maybe("held-topic") or topic, generation=int(test.one("held-generation")),
+            user=held_user, device=id)
         held = held.removed() if test.maybe("removed") == "yes" else held
         assert StoredDevice.from_json(held.to_json()) == held
+        store.rows[id] = held
     if "elsewhere" in test.members:
         other = test.one("elsewhere")
-        elsewhere = StoredDevice(public_key=record.public_key, topic=topic, user=None if other == "-" else other)
+        store.rows["elsewhere"] = vectors.stored(record.public_key, topic, device="elsewhere", user=None if other == "-" else other)
     own = [ProviderPublicKey.parse(text) for text in test.all("provider-has")]
     provider = own[0] if own else record.provider or ProviderPublicKey.parse(PROVIDER_PUBLIC)
     user = test.maybe("user")
     issued = [Certificate.parse(text) for text in test.all("issued")]
     accepted = accept(
-        record, held, user, topic=topic, provider=provider, own_keys=own, issued=issued, certificate=max(issued, key=lambda one: one.epoch, default=None),
-        elsewhere=elsewhere, replace=test.maybe("replace") == "yes",
+        record, store, user, topic=topic, provider=provider, device=id, own_keys=own, issued=issued,
+        certificate=max(issued, key=lambda one: one.epoch, default=None), replace=test.maybe("replace") == "yes",
     )
     device, replied = accepted.device, json.loads(accepted.reply.to_json())
     assert (replied["acknowledged"], replied["provider"], replied.get("foreign", [])) == (str(record.public_key), str(provider), [*accepted.foreign])
     assert StoredDevice.from_json(device.to_json()) == device
     assert (device.user, device.public_key, device.generation) == (user or held_user, record.public_key, record.generation)
-    assert accepted.removes_elsewhere == (elsewhere is not None)
+    assert [one.device for one in accepted.changes] == [id, *(["elsewhere"] if "elsewhere" in test.members else [])]
     is_own = bool(own) and accepted.stale_store is not None
     return members_of(record) | {"topic": device.topic, "foreign": list(accepted.foreign), "stale": "yes" if is_own else None}
 
@@ -257,7 +260,8 @@ def credential(expires_at: int) -> Credential:
 
 
 @pytest.mark.parametrize("test", parameters("payloads"))
-def test_payloads(test: Test) -> None:
+def test_payloads(test: Test, set_clock: Callable[[int], None]) -> None:
+    set_clock(int(test.one("time")))
     expires_at = int(test.one("certificate-expires-at", f"{2**64 - 1}"))
     key = credential(expires_at) if test.maybe("certificate") == "yes" else ProviderKey.parse(PROVIDER_SECRET)
     push_type: Any = test.one("push-type", "alert")
@@ -267,8 +271,8 @@ def test_payloads(test: Test) -> None:
         placeholder = Placeholder(title=test.one("title", "New message"), sound=sound, clear=test.all("kept"))  # type: ignore[arg-type]
         sealer = Sealer(key, topic="com.example.app", placeholder=placeholder)
         return sealer.seal(
-            test.body, DevicePublicKey.parse(DEVICE_PUBLIC), push_type=push_type, at=int(test.one("time")),
-            time_to_live=int(test.one("time-to-live", "2592000")), exact=test.maybe("sent-exactly") == "yes",
+            test.body, vectors.stored(DevicePublicKey.parse(DEVICE_PUBLIC), "com.example.app"), push_type=push_type,
+            time_to_live=timedelta(seconds=int(test.one("time-to-live", "2592000"))), exact=test.maybe("sent-exactly") == "yes",
             attachments=[Reference.from_json(text) for text in test.all("attachment")],
         )
 
@@ -284,6 +288,6 @@ def test_payloads(test: Test) -> None:
     assert list(map(str, found)) == [test.one(name) for name in ("length", "widest-length", "bucket")]
     opened = open_push(
         push.payload, topic="com.example.app", device=DeviceKey.parse(DEVICE_SECRET), provider=ProviderPublicKey.parse(PROVIDER_PUBLIC),
-        push_type=push_type, at=int(test.one("time")),
+        push_type=push_type,
     )
     assert hashlib.sha256(opened.payload).hexdigest() == test.one("payload-sha256")

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from pushcrypt import (
-    Certificate, DevicePublicKey, DeviceRecord, ProviderKey, ProviderRecord, PushcryptError, Reply, Sealer, SigningKey, StoredDevice,
+    Accepted, Certificate, DevicePublicKey, DeviceRecord, ProviderKey, ProviderRecord, PushcryptError, Reply, Sealer, SigningKey, StoredDevice,
     accept, issue_certificate,
 )
+from pushcrypt._envelope import moment
 from pushcrypt.testing import DeviceKey
-from vectors import label
+from vectors import Store, label
 
 NOW = 1_767_225_600_000
 PROVIDER = ProviderKey(bytes([1]) * 32)
@@ -28,51 +29,56 @@ NAMED: dict[str, Any] = {"topic": "a", "provider": PIN}
 HALF = "\ud800"
 
 
+def take(record: DeviceRecord, held: StoredDevice | None, user: str | None, *others: StoredDevice, **named: Any) -> Accepted:
+    """What comes of a record of phone1, of which this is held."""
+    return accept(record, Store(held, *others), user, **NAMED | {"device": "phone1"} | named)
+
+
 def stored(record: DeviceRecord = RECORD, user: str | None = "alice", **named: Any) -> StoredDevice:
-    return accept(record, None, user, **NAMED | named).device
+    return take(record, None, user, **named).device
 
 
 def test_a_new_device() -> None:
-    accepted = accept(RECORD, None, "alice", **NAMED)
+    accepted = take(RECORD, None, "alice")
     device = accepted.device
     for name in ("public_key", "device", "generation", "created", "provider", "app_version", "token", "environment", "grant", "update_key", "sequence"):
         assert getattr(device, name) == getattr(RECORD, name)
     assert (device.user, device.topic, device.suites, device.is_removed) == ("alice", "a", (1,), False)
     assert accepted.reply == Reply(acknowledged=FIRST, provider=PIN)
-    assert (accepted.removes_elsewhere, accepted.stale_store, accepted.foreign) == (False, None, ())
+    assert (accepted.changes, accepted.stale_store, accepted.foreign, accepted.warnings) == ((device,), None, (), [])
 
 
 def test_what_is_held_stays() -> None:
     """The owner above all: a record has none, and a session may have none."""
     held = stored()
-    again = accept(DeviceRecord(public_key=FIRST, device="phone1", generation=2), held, None, **NAMED).device
+    again = take(DeviceRecord(public_key=FIRST, device="phone1", generation=2), held, None).device
     assert again == dataclasses.replace(held, provider=None)
-    rotated = accept(DeviceRecord(public_key=SECOND, device="phone1", generation=3, token="00"), held, "alice", **NAMED).device
+    rotated = take(DeviceRecord(public_key=SECOND, device="phone1", generation=3, token="00"), held, "alice").device
     assert (rotated.public_key, rotated.generation, rotated.user) == (SECOND, 3, "alice")
     # A token is of one environment, and a creation time of one key.
-    assert (rotated.token, rotated.environment, rotated.created) == ("00", None, None)
+    assert (rotated.token, rotated.environment, rotated.created) == ("00", "production", None)
     assert (rotated.app_version, rotated.grant) == ("2.3.1", "abc")
 
 
 def test_a_users_session_takes_no_device_of_nobody(refused: Any) -> None:
     """[D-22]: also of one that was removed."""
     for held in (stored(user=None), stored(user=None).removed()):
-        refused("user-mismatch", accept, RECORD, held, "alice", **NAMED)
-    assert accept(RECORD, stored(user=None), "alice", replace=True, **NAMED).device.user == "alice"
+        refused("user-mismatch", take, RECORD, held, "alice")
+    assert take(RECORD, stored(user=None), "alice", replace=True).device.user == "alice"
 
 
 def test_update_keys_and_sequences() -> None:
     """A record without them keeps what is held; of two sequences the higher one is stored."""
     other = bytes(ProviderKey(bytes([6]) * 32).public_key)
-    for held in (stored(), stored().removed(at=0)):
+    for held in (stored(), stored().removed()):
         for record, key, sequence in (
             (DeviceRecord(public_key=FIRST, generation=2), RECORD.update_key, held.sequence),
             (DeviceRecord(public_key=FIRST, generation=2, update_key=other, sequence=6), other, held.sequence),
-            (DeviceRecord(public_key=FIRST, generation=2, sequence=10**12), RECORD.update_key, 10**12),
+            (DeviceRecord(public_key=FIRST, generation=2, sequence=10**13), RECORD.update_key, 10**13),
         ):
-            device = accept(record, held, "alice", **NAMED).device
+            device = take(record, held, "alice").device
             assert (device.update_key, device.sequence) == (key, sequence)
-    assert (stored().removed(at=NOW).sequence, stored(dataclasses.replace(RECORD, sequence=NOW * 2)).removed(at=NOW).sequence) == (NOW + 86_400_000, NOW * 2)
+    assert (stored().removed(at=moment(NOW)).sequence, stored(dataclasses.replace(RECORD, sequence=NOW * 2)).removed(at=moment(NOW)).sequence) == (NOW + 86_400_000, NOW * 2)
 
 
 @pytest.mark.parametrize("code, change", [
@@ -91,15 +97,15 @@ def test_what_is_held_of_a_removed_device(refused: Any) -> None:
     held = stored().removed()
     assert held.is_removed and held.user == "alice" and held.generation == 2
     assert (held.token, held.grant, held.app_version, held.provider) == (None,) * 4
-    refused("user-mismatch", accept, RECORD, held, "bob", **NAMED)
+    refused("user-mismatch", take, RECORD, held, "bob")
     for named in ("b", None):
         record = DeviceRecord(public_key=SECOND, device="phone1", generation=3, topic=named)
-        back = accept(record, held, "alice", topic="b", provider=PIN).device
+        back = take(record, held, "alice", topic="b").device
         assert (back.is_removed, back.topic, back.token, back.user) == (False, "b", None, "alice")
 
 
 def test_a_device_that_was_set_up_again() -> None:
-    device = accept(PLAIN, stored(), "bob", replace=True, **NAMED).device
+    device = take(PLAIN, stored(), "bob", replace=True).device
     assert (device.user, device.token, device.generation) == ("bob", None, 1)
 
 
@@ -112,36 +118,82 @@ def test_a_device_that_was_set_up_again() -> None:
     ("topic-mismatch", dataclasses.replace(RECORD, topic="b"), "alice", {}),
     ("topic-mismatch", dataclasses.replace(RECORD, topic="b"), "alice", {"topic": "b"}),
     ("topic-mismatch", dataclasses.replace(RECORD, topic="b"), "alice", {"replace": True}),
-    ("key-taken", RECORD, "alice", {"elsewhere": StoredDevice(public_key=FIRST, topic="a", user="bob")}),
-    ("key-taken", RECORD, "alice", {"elsewhere": StoredDevice(public_key=FIRST, topic="a")}),
 ], ids=label)
 def test_refusals(code: str, record: DeviceRecord, user: str | None, named: dict[str, Any], refused: Any) -> None:
     held = stored()
-    error = refused(code, accept, record, held, user, **NAMED | named)
+    error = refused(code, take, record, held, user, **named)
     assert Reply.refusal(error) == Reply(refused=code)
     assert held == stored()
 
 
 def test_a_first_record_of_another_app(refused: Any) -> None:
-    refused("topic-mismatch", accept, RECORD, None, "alice", topic="b", provider=PIN)
-    assert accept(PLAIN, None, "alice", topic="b", provider=PIN).device.topic == "b"
+    refused("topic-mismatch", take, RECORD, None, "alice", topic="b")
+    assert take(PLAIN, None, "alice", topic="b").device.topic == "b"
 
 
-def test_the_key_under_another_id() -> None:
-    other = StoredDevice(public_key=FIRST, topic="a", user="alice", device="phone0")
-    assert accept(RECORD, None, "alice", elsewhere=other, **NAMED).removes_elsewhere
+def test_the_key_under_another_id(refused: Any) -> None:
+    """[D-32]: also of a removed device, whose user may be another."""
+    other = StoredDevice(public_key=FIRST, topic="a", user="alice", device="phone0", sequence=4)
+    assert take(RECORD, None, "alice", other).changes == (stored(), other.ended(4))
+    assert take(RECORD, None, "alice", other.removed()).changes == (stored(),)
+    for user in ("bob", None):
+        for held in (dataclasses.replace(other, user=user), dataclasses.replace(other, user=user).removed()):
+            refused("key-taken", take, RECORD, None, "alice", held)
+    refused("key-taken", take, RECORD, None, None, dataclasses.replace(other, user=None))
+
+
+def test_the_token_under_another_id() -> None:
+    """Of one user's devices the newer has it, or each push would come twice."""
+    other = StoredDevice(public_key=SECOND, topic="a", user="alice", device="phone0", token="8f3a")
+    assert [one.device for one in take(RECORD, None, "alice", other).changes] == ["phone1", "phone0"]
+    for changes in ({"user": "bob"}, {"user": None}, {"topic": "b"}):
+        assert len(take(RECORD, None, "alice", dataclasses.replace(other, **changes)).changes) == 1
+
+
+class Wrong(Store):
+    """A store that confuses devices."""
+
+    def find(self, device: str) -> StoredDevice | None:
+        return next(iter(self.rows.values()))
+
+    def holders(self, public_key: DevicePublicKey, token: str | None) -> list[StoredDevice]:
+        return list(self.rows.values())
+
+
+def test_one_phone_does_not_get_what_is_anothers() -> None:
+    """The token above all: it was handed over with a `held` of another device."""
+    other = StoredDevice(public_key=SECOND, topic="a", user="alice", device="phone2", token="beef", environment="production")
+    with pytest.raises(ValueError, match="phone2"):
+        accept(PLAIN, Wrong(other), "alice", **NAMED)
+    wrong = Wrong(other)
+    wrong.find = lambda device: None  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match="phone2"):
+        accept(PLAIN, wrong, "alice", **NAMED)
+
+
+def test_a_record_without_an_id(refused: Any) -> None:
+    record = DeviceRecord(public_key=FIRST)
+    assert accept(record, Store(), "alice", device="mine", **NAMED).device.device == "mine"
+    refused("malformed-record", accept, record, Store(), "alice", **NAMED)
+    refused("malformed-record", accept, record, Store(), "alice", device="a\u200b", **NAMED)
+
+
+def test_a_token_without_an_environment() -> None:
+    accepted = take(dataclasses.replace(RECORD, environment=None), None, "alice")
+    assert (accepted.device.token, accepted.device.environment) == ("8f3a", "production")
+    assert len(accepted.warnings) == 1 and "environment" in accepted.warnings[0]
 
 
 def test_a_foreign_provider() -> None:
     stranger = ProviderKey(bytes([9]) * 32).public_key
     record = dataclasses.replace(RECORD, provider=stranger)
-    accepted = accept(record, None, "alice", **NAMED)
-    assert accepted.foreign == accepted.reply.foreign == ("provider",)
-    assert accept(record, None, "alice", own_keys=[stranger], **NAMED).foreign == ()
+    accepted = take(record, None, "alice")
+    assert accepted.foreign == accepted.reply.foreign == ("provider",) and len(accepted.warnings) == 1
+    assert take(record, None, "alice", own_keys=[stranger]).foreign == ()
 
 
 def issued(provider: ProviderKey = PROVIDER, *, topic: str = "a", at: int = NOW, seed: int = 5, **named: Any) -> Certificate:
-    return issue_certificate(provider, SigningKey(bytes([seed]) * 32).public_bytes(), topic=topic, at=at, **named)
+    return issue_certificate(provider, SigningKey(bytes([seed]) * 32).public_bytes(), topic=topic, at=moment(at), **named)
 
 
 def test_a_stale_store(refused: Any) -> None:
@@ -150,7 +202,7 @@ def test_a_stale_store(refused: Any) -> None:
 
     def shown(by_phone: Certificate, **named: Any) -> Certificate | None:
         record = dataclasses.replace(RECORD, certificate=by_phone)
-        accepted = accept(record, None, "alice", **NAMED | named)
+        accepted = take(record, None, "alice", **named)
         assert accepted.reply.certificate == named.get("certificate") and accepted.device.public_key == FIRST
         return accepted.stale_store
 
@@ -181,9 +233,10 @@ def test_without_a_token() -> None:
 
 
 @pytest.mark.parametrize("device", [
-    stored(), stored().removed(), stored(PLAIN, None), StoredDevice(public_key=SECOND, topic="a", generation=0, suites=[1, 2], created=0),
-    StoredDevice(public_key=SECOND, topic="a", user='é"\U0001f6b2'),
-], ids=range(5))
+    stored(), stored().removed(), stored(PLAIN, None), StoredDevice(device="d", public_key=SECOND, topic="a", generation=0, suites=[1, 2], created=0),
+    StoredDevice(device="d", public_key=SECOND, topic="a", user='é"\U0001f6b2'),
+    stored().ended(2**53 - 1),
+], ids=range(6))
 def test_stored_devices_are_json_both_ways(device: StoredDevice) -> None:
     text = device.to_json()
     assert StoredDevice.from_json(text) == StoredDevice.from_json(text.encode()) == device
@@ -193,7 +246,7 @@ def test_stored_devices_are_json_both_ways(device: StoredDevice) -> None:
 
 
 @pytest.mark.parametrize("code, change", [
-    ("malformed-record", {"topic": None}), ("malformed-record", {"topic": "a b"}), ("malformed-record", {"generation": None}),
+    ("malformed-record", {"device": None}), ("malformed-record", {"user": ""}), ("malformed-record", {"topic": None}), ("malformed-record", {"topic": "a b"}), ("malformed-record", {"generation": None}),
     ("malformed-record", {"generation": "1"}), ("malformed-record", {"generation": 1.0}), ("malformed-record", {"removed": 1}),
     ("malformed-record", {"public_key": None}), ("malformed-record", {"public_key": 7}), ("wrong-checksum", {"public_key": "pcr1" + "q" * 58}),
     ("malformed-record", {"user": 5}), ("malformed-record", {"suites": [2]}), ("malformed-record", {"token": "x"}),
@@ -239,10 +292,10 @@ def test_readers_refuse(read: Any, wrong: Any, refused: Any) -> None:
     (DeviceRecord, {"public_key": FIRST, "token": 7}), (DeviceRecord, {"public_key": FIRST, "suites": 1}),
     (DeviceRecord, {"public_key": FIRST, "provider": str(PIN)}), (DeviceRecord, {"public_key": FIRST, "created": 1.5}),
     (ProviderRecord, {"public_key": FIRST}), (ProviderRecord, {"public_key": PIN, "certificate": "AWgK"}),
-    (StoredDevice, {"public_key": FIRST, "topic": b"a"}), (StoredDevice, {"public_key": FIRST, "topic": None}),
-    (StoredDevice, {"public_key": str(FIRST), "topic": "a"}), (StoredDevice, {"public_key": FIRST, "topic": "a", "user": 5}),
-    (StoredDevice, {"public_key": FIRST, "topic": "a", "is_removed": "false"}), (StoredDevice, {"public_key": FIRST, "topic": "a", "device": 5}),
-    (StoredDevice, {"public_key": FIRST, "topic": "a", "update_key": "A" * 43}), (StoredDevice, {"public_key": FIRST, "topic": "a", "sequence": "7"}),
+    (StoredDevice, {"device": "d", "public_key": FIRST, "topic": b"a"}), (StoredDevice, {"device": "d", "public_key": FIRST, "topic": None}),
+    (StoredDevice, {"device": "d", "public_key": str(FIRST), "topic": "a"}), (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "user": 5}),
+    (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "is_removed": "false"}), (StoredDevice, {"public_key": FIRST, "topic": "a", "device": 5}), (StoredDevice, {"public_key": FIRST, "topic": "a"}),
+    (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "update_key": "A" * 43}), (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "sequence": "7"}),
 ], ids=label)
 def test_values_of_another_type(make: Any, named: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
@@ -260,29 +313,37 @@ def test_values_of_another_type(make: Any, named: dict[str, Any]) -> None:
     (DeviceRecord, {"public_key": FIRST, "suites": [2, 1]}), (DeviceRecord, {"public_key": FIRST, "suites": [2]}),
     (DeviceRecord, {"public_key": FIRST, "generation": -1}), (DeviceRecord, {"public_key": FIRST, "generation": 10**5000}),
     (DeviceRecord, {"public_key": FIRST, "topic": "a b"}), (DeviceRecord, {"public_key": FIRST, "app_version": ""}),
-    (StoredDevice, {"public_key": FIRST, "topic": "a", "update_key": bytes(31)}), (StoredDevice, {"public_key": FIRST, "topic": "a", "sequence": 2**53 - 1}), (StoredDevice, {"public_key": FIRST, "topic": "a", "generation": -1}),
+    (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "update_key": bytes(31)}), (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "sequence": 2**53}), (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "generation": -1}),
 ], ids=label)
 def test_values_that_are_refused(make: Any, named: dict[str, Any], refused: Any) -> None:
     refused("malformed-record", make, **named)
 
 
 @pytest.mark.parametrize("position, named", [
-    ((b"{}", None, None), {}), ((RECORD, RECORD, None), {}), ((RECORD, None, 5), {}), ((RECORD, None, b"a"), {}), ((RECORD, None, None), {"replace": "false"}),
-    ((RECORD, None, None), {"own_keys": [str(PIN)]}), ((RECORD, None, None), {"own_keys": PIN}), ((RECORD, None, None), {"provider": str(PIN)}),
-    ((RECORD, None, None), {"provider": None}), ((RECORD, None, None), {"topic": b"a"}), ((RECORD, None, None), {"certificate": "AWgK"}),
-    ((RECORD, None, None), {"issued": ["AWgK"]}), ((RECORD, None, None), {"elsewhere": "phone0"}), ((RECORD, None, None), {"push_key": "a"}),
+    ((b"{}", Store(), None), {}), ((RECORD, Store(), 5), {}), ((RECORD, Store(), b"a"), {}), *(((RECORD, Store(), None), named) for named in (
+        {"replace": "false"}, {"own_keys": [str(PIN)]}, {"own_keys": PIN}, {"provider": str(PIN)}, {"provider": None}, {"topic": b"a"},
+        {"certificate": "AWgK"}, {"issued": ["AWgK"]}, {"device": 5}, {"push_key": "a"})),
 ], ids=label)
 def test_accept_checks_types(position: tuple[Any, ...], named: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         accept(*position, **NAMED | named)
 
 
+@pytest.mark.parametrize("held", [RECORD, "phone0", {}, 7], ids=label)
+def test_accept_checks_what_it_finds(held: Any) -> None:
+    for name in ("find", "holders"):
+        store: Any = Store()
+        setattr(store, name, lambda *_: held if name == "find" else [held])
+        with pytest.raises(TypeError):
+            accept(RECORD, store, "alice", **NAMED)
+
+
 @pytest.mark.parametrize("user", ["", HALF])
 def test_an_empty_user_is_nobody(user: str) -> None:
     with pytest.raises(ValueError):
-        accept(RECORD, None, user, **NAMED)
+        take(RECORD, None, user)
     with pytest.raises(ValueError):
-        StoredDevice(public_key=FIRST, topic="a", user=user)
+        StoredDevice(device="d", public_key=FIRST, topic="a", user=user)
 
 
 def test_a_refusal_is_of_an_error() -> None:
@@ -317,12 +378,12 @@ def post_quantum() -> DevicePublicKey:
 
 def test_records_of_a_key_of_suite_2(post_quantum: DevicePublicKey, refused: Any) -> None:
     key, id = str(post_quantum), post_quantum.key_id
-    held = StoredDevice(public_key=post_quantum, topic="a", user="alice", suites=[1, 2])
+    held = StoredDevice(device="phone1", public_key=post_quantum, topic="a", user="alice", suites=[1, 2])
     record = DeviceRecord(public_key=post_quantum, suites=[1, 2])
     assert StoredDevice.from_json(held.to_json()) == held and DeviceRecord.from_json(record.to_json()) == record
 
     def decide(held: StoredDevice | None, members: dict[str, Any], user: str | None = "alice", **named: Any) -> StoredDevice:
-        return accept(DeviceRecord.from_json(json.dumps(members)), held, user, **NAMED | named).device
+        return take(DeviceRecord.from_json(json.dumps(members)), held, user, **named).device
 
     for code, members in (
         ("unsupported-suite", {"public_key": key, "suite": 2, "suites": [1, 2]}), ("unsupported-suite", {"public_key": key}),
@@ -339,7 +400,7 @@ def test_records_of_a_key_of_suite_2(post_quantum: DevicePublicKey, refused: Any
         refused(code, decide, held, members)
     assert decide(held, {"public_key": key}) == decide(held, {"public_key": key}, None)
     assert decide(held, {"public_key": str(FIRST)}, replace=True).public_key == FIRST
-    refused("unsupported-suite", Sealer(PROVIDER, topic="a").seal, b'{"aps":{"alert":"a"}}', post_quantum)
+    refused("unsupported-suite", Sealer(PROVIDER, topic="a").seal, b'{"aps":{"alert":"a"}}', held)
     # What was learned of a removed device holds, but nothing seals to its key any more.
     refused("unsupported-suite", decide, held.removed(), {"public_key": key})
     refused("suite-downgrade", decide, held.removed(), {"public_key": str(FIRST), "generation": 2})

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from pushcrypt import Placeholder, ProviderKey, Sealer
 from pushcrypt import relay as module
+from pushcrypt._envelope import moment
 from pushcrypt._keys import verifies
 from pushcrypt.relay import PushKey, RelayRequest, relay_message, relay_request
 from pushcrypt.testing import DeviceKey
-from vectors import base64url, cases
+from vectors import base64url, cases, stored
 
 ORIGIN = "https://push.example.com"
 KEY = PushKey(bytes(range(32)))
@@ -32,12 +34,12 @@ def test_requests(case: dict[str, Any]) -> None:
 
 def test_a_request_of_a_sealed_push() -> None:
     sealer = Sealer(ProviderKey.generate(), topic="com.example.app", placeholder=Placeholder(sound="default"))
-    device = DeviceKey.generate()
-    push = sealer.seal({"aps": {"alert": "a", "content-available": 1}}, device.public_key)
-    silent = sealer.seal({"aps": {"content-available": 1}}, device.public_key, push_type="background")
-    request = sealer.request(push, device_id="phone1", priority=5)
-    messages = [relay_message("grant1", request), relay_message("grant2", sealer.request(silent))]
-    made = relay_request(ORIGIN, KEY, messages, at=10_000_000)
+    device = stored(DeviceKey.generate().public_key, "com.example.app", grant="grant1")
+    push = sealer.seal({"aps": {"alert": "a", "content-available": 1}}, device)
+    silent = sealer.seal({"aps": {"content-available": 1}}, device, push_type="background")
+    request = sealer.request(push, priority=5)
+    messages = [relay_message(request), relay_message(sealer.request(silent))]
+    made = relay_request(ORIGIN, KEY, messages, at=moment(10_000_000))
     assert made.url == f"{ORIGIN}/v1/push" and is_signed(made, 10_000_000) and not is_signed(made, 10_000_001)
     assert (made.headers["pushcrypt-key"], made.headers["pushcrypt-time"]) == (module.encode(KEY.public_key), "10000000")
     alert, background = json.loads(made.body)["messages"]
@@ -47,14 +49,17 @@ def test_a_request_of_a_sealed_push() -> None:
     }
     assert background.keys() == {"grant", "data", "kind", "priority", "expiration", "collapse_id"} and background["kind"] == "background"
     assert made.headers["content-type"] == "application/json" and len(made.headers) == 4
-    quiet = relay_message("grant", Sealer(ProviderKey.generate(), topic="com.example.app").request(sealer.seal({"aps": {"alert": "a"}}, device.public_key)))
+    quiet = relay_message(Sealer(ProviderKey.generate(), topic="com.example.app").request(sealer.seal({"aps": {"alert": "a"}}, device)))
     assert quiet.keys() & {"sound", "content_available"} == ({"sound"} if "sound" in json.loads(push.payload)["aps"] else set())
 
 
 def test_calls_are_not_for_relays(refused: Any) -> None:
     sealer = Sealer(ProviderKey.generate(), topic="com.example.app")
-    push = sealer.seal({"aps": {}}, DeviceKey.generate().public_key, push_type="voip")
-    refused("push-type-not-sealable", relay_message, "grant", sealer.request(push))
+    device = stored(DeviceKey.generate().public_key, "com.example.app", grant="grant1")
+    push = sealer.seal({"aps": {}}, device, push_type="voip")
+    refused("push-type-not-sealable", relay_message, sealer.request(push))
+    without = sealer.seal({"aps": {"alert": "a"}}, stored(device.public_key, "com.example.app"))
+    refused("invalid-request", relay_message, sealer.request(without))
 
 
 def test_what_is_given_is_checked(refused: Any) -> None:
@@ -64,10 +69,10 @@ def test_what_is_given_is_checked(refused: Any) -> None:
         refused("invalid-request", relay_request, ORIGIN, KEY, messages)
     for length in (0, 31, 33):
         refused("malformed-key", PushKey, bytes(length))
-    refused("invalid-time", relay_request, ORIGIN, KEY, [{}], at=2**53)
+    refused("invalid-time", relay_request, ORIGIN, KEY, [{}], at=moment(0) - timedelta(seconds=1))
     types: list[Any] = [
         lambda: relay_request(ORIGIN, b"a" * 32, [{}]), lambda: relay_request(ORIGIN, KEY, 7), lambda: relay_request(ORIGIN, KEY, ["a"]),
-        lambda: relay_request(ORIGIN, ProviderKey.generate(), [{}]), lambda: relay_message(7, 7), lambda: PushKey("a" * 32),
+        lambda: relay_request(ORIGIN, ProviderKey.generate(), [{}]), lambda: relay_message(7), lambda: PushKey("a" * 32),
     ]
     for wrong_type in types:
         with pytest.raises(TypeError):

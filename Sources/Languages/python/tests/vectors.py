@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from pushcrypt import DevicePublicKey, StoredDevice
+
 CHECKOUT = pathlib.Path(__file__).resolve().parents[4]
 FOLDER = pathlib.Path(os.environ.get("PUSHCRYPT_VECTORS") or CHECKOUT / "Tests/Data/Vectors")
 MISSING = f"THE VECTORS OF THE FORMAT ARE MISSING: {FOLDER} does not exist; set PUSHCRYPT_VECTORS to Tests/Data/Vectors of a checkout"
@@ -23,6 +25,25 @@ DEVICE_SECRET = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0
 DEVICE_PUBLIC = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
 PROVIDER_SECRET = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
 PROVIDER_PUBLIC = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+
+
+class Store:
+    """A provider's devices."""
+
+    def __init__(self, *devices: StoredDevice | None) -> None:
+        self.rows = {one.device: one for one in devices if one is not None}
+
+    def find(self, device: str) -> StoredDevice | None:
+        return self.rows.get(device)
+
+    def holders(self, public_key: DevicePublicKey, token: str | None) -> list[StoredDevice]:
+        return [one for one in self.rows.values() if one.public_key == public_key or token is not None and one.token == token]
+
+
+def stored(key: DevicePublicKey, topic: str = "a", **named: Any) -> StoredDevice:
+    """A device with a key."""
+    return StoredDevice(**{"device": "phone1", "public_key": key, "topic": topic} | named)
+
 
 COMMON = {"name", "expect", "rules", "comment", "body", "pieces"}
 #: For each group what any of its tests may have, and what those with a good outcome have besides.
@@ -44,6 +65,10 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
             "update-key", "sequence", "nonce", "grant", "foreign", "stale",
         },
     ),
+    "posts": (
+        {"context", "provider-seed", "id", "seals", "key-after", "removed-after", "update-key-after", "sequence-after", "user-after", "grant-after", "foreign"},
+        set(),
+    ),
     "payloads": (
         {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "certificate-expires-at", "sent-exactly"},
         {"bucket", "payload-sha256", "clear", "length", "widest-length"},
@@ -51,7 +76,7 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
 }
 #: The phone's groups.
 NOT_ASKED = {
-    "attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "replies", "reserved", "sequences", "suite-2-envelopes",
+    "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "replies", "reserved", "sequences", "suite-2-envelopes",
 }
 GOOD = {"accepted", "unchanged", "certificate-conflict"}
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/pushcrypt"
+	"example.com/pushcrypt/Sources/Languages/go"
 )
 
 // must stops an answer: its error is a refusal, or breaks the test.
@@ -47,7 +47,7 @@ func secretKey(text string) pushcrypt.Key {
 
 var (
 	sealers = map[string]*pushcrypt.Sealer{}
-	devices = map[string]pushcrypt.DevicePublicKey{}
+	devices = map[string]*pushcrypt.StoredDevice{}
 )
 
 func answerMessage(words []string) string {
@@ -55,8 +55,9 @@ func answerMessage(words []string) string {
 	if sealers[id] == nil {
 		sealers[id] = must(pushcrypt.NewSealer(secretKey(words[2]), words[0]))
 	}
-	if devices[words[1]].IsZero() {
-		devices[words[1]] = must(pushcrypt.ParseDevicePublicKey(words[1]))
+	if devices[words[1]] == nil {
+		record := pushcrypt.DeviceRecord{Device: "phone1", Topic: words[0], PublicKey: must(pushcrypt.ParseDevicePublicKey(words[1])), Generation: 1}
+		devices[words[1]] = &pushcrypt.StoredDevice{DeviceRecord: record}
 	}
 	options := []pushcrypt.Option{pushcrypt.WithTime(clock(words[3]))}
 	for _, word := range words[5:] {

@@ -1,3 +1,15 @@
+import com.example.pushcrypt.Credential;
+import com.example.pushcrypt.DevicePublicKey;
+import com.example.pushcrypt.DeviceRecord;
+import com.example.pushcrypt.Placeholder;
+import com.example.pushcrypt.ProviderKey;
+import com.example.pushcrypt.PushType;
+import com.example.pushcrypt.PushcryptException;
+import com.example.pushcrypt.SealOptions;
+import com.example.pushcrypt.SealedFile;
+import com.example.pushcrypt.SealedPush;
+import com.example.pushcrypt.Sealer;
+import com.example.pushcrypt.StoredDevice;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -10,17 +22,8 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
-import pushcrypt.Credential;
-import pushcrypt.DevicePublicKey;
-import pushcrypt.Placeholder;
-import pushcrypt.ProviderKey;
-import pushcrypt.PushType;
-import pushcrypt.PushcryptException;
-import pushcrypt.SealOptions;
-import pushcrypt.SealedFile;
-import pushcrypt.SealedPush;
-import pushcrypt.Sealer;
 
 /** Reads questions from standard input, a line each, and answers them with the installed package. ../README.md has the language. */
 public final class Driver {
@@ -61,7 +64,10 @@ public final class Driver {
         if (given.containsKey("time-to-live")) options.timeToLive(Duration.ofSeconds(Long.parseLong(given.get("time-to-live"))));
         Clock clock = Clock.fixed(instant(words[4]), ZoneOffset.UTC);
         Sealer sealer = sealer(words[3], words[1]).placeholder(placeholder).clock(clock).build();
-        SealedPush push = sealer.seal(data(words[5]), DevicePublicKey.parse(words[2]), options.build());
+        DevicePublicKey key = DevicePublicKey.parse(words[2]);
+        StoredDevice device = new StoredDevice(
+            new DeviceRecord("phone1", key, List.of(key.suite()), words[1], 1, null, null, null, null, null, null, null, null, null), null, false);
+        SealedPush push = sealer.seal(data(words[5]), device, options.build());
         return "sealed " + word(push.bytes());
     }
 

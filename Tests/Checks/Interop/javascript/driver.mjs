@@ -25,7 +25,7 @@ const ANSWERS = {
         const given = Object.fromEntries(words.map((each) => each.split("=")).map(([name, value]) => [name, Buffer.from(value, "hex").toString()]));
         const { title, sound, id: messageId, "push-type": pushType, "time-to-live": timeToLive } = given;
         const own = sealer(JSON.stringify({ topic, key, title, sound }));
-        return `sealed ${Buffer.from(own.seal(data(payload), { to, at: BigInt(at), pushType, messageId, timeToLive: Number(timeToLive) }).json).toString("hex")}`;
+        return `sealed ${Buffer.from(own.seal(data(payload), { device: "phone1", topic, publicKey: to, generation: 1, user: null }, { at: new Date(Number(at)), pushType, messageId, timeToLive: Number(timeToLive) }).json).toString("hex")}`;
     },
     sealfile(secret, plain) {
         const { sealed, reference } = new Sealer({ topic: "a", key: secretKey(secret) }).sealFile(data(plain), { url: "https://a", type: "a.b", name: "a" });

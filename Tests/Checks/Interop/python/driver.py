@@ -3,10 +3,11 @@ language."""
 import functools
 import io
 import sys
+from datetime import datetime, timedelta, timezone
 
 sys.dont_write_bytecode = True
 
-from pushcrypt import Credential, DevicePublicKey, Placeholder, ProviderKey, PushcryptError, Sealer, seal_file
+from pushcrypt import Credential, DevicePublicKey, Placeholder, ProviderKey, PushcryptError, Sealer, StoredDevice, seal_file
 
 
 def data(word):
@@ -14,7 +15,9 @@ def data(word):
 
 
 # Parsing each key once makes the many questions about one device fast.
-device_public_key = functools.cache(DevicePublicKey.parse)
+@functools.cache
+def stored(topic, key):
+    return StoredDevice(device="phone1", topic=topic, public_key=DevicePublicKey.parse(key), generation=1)
 
 
 @functools.cache
@@ -34,8 +37,8 @@ def answer_message(context, device, secret, sent_at, payload, *words):
     options = {name: bytes.fromhex(value).decode() for name, _, value in pairs}
     sealing = sealer(context, secret, options.pop("title"), options.pop("sound"))
     push = sealing.seal(
-        data(payload), device_public_key(device), at=int(sent_at), push_type=options.pop("push-type"),
-        time_to_live=int(options.pop("time-to-live")), message_id=options.pop("id", None))
+        data(payload), stored(context, device), at=EPOCH + timedelta(milliseconds=int(sent_at)), push_type=options.pop("push-type"),
+        time_to_live=timedelta(seconds=int(options.pop("time-to-live"))), message_id=options.pop("id", None))
     assert not options, options
     return f"sealed {push.payload.hex()}"
 
@@ -46,6 +49,7 @@ def answer_sealfile(secret, plain):
     return f"sealed {file.key.hex()} {sealed.getvalue().hex()}"
 
 
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 ANSWERS = {"message": answer_message, "sealfile": answer_sealfile}
 
 for line in sys.stdin:

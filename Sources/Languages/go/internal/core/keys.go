@@ -9,7 +9,7 @@ import (
 	"math/big"
 	"strings"
 
-	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
 )
 
 // The kinds of keys, which are the prefixes of their texts, each with the one of suite 1 in whose place it may be given, its length, and its type in a key id.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -17,7 +18,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 	"golang.org/x/crypto/curve25519"
 
-	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
 )
 
 const (
@@ -69,10 +70,50 @@ func Later(time uint64, seconds uint64) uint64 {
 	return Never
 }
 
+// Now is the system's clock. Tests replace it.
+var Now = time.Now
+
+// TimeOrNow returns a caller's time in milliseconds, or the present one for the zero value; or the code of what is wrong, and what to do. A time that
+// is more than a day from the system's is a mistake.
+func TimeOrNow(at time.Time) (milliseconds uint64, code, advice string) {
+	now, ok := Milliseconds(Now())
+	if !ok || now > format.LargestTime {
+		return 0, "invalid-time", "the system's clock is before 1970 or far ahead; set it"
+	}
+	if at.IsZero() {
+		return now, "", ""
+	}
+	given, ok := Milliseconds(at)
+	if !ok {
+		return 0, "invalid-time", "the time is before 1970"
+	}
+	const day, year = 86_400_000, 366 * 86_400_000
+	away := largest(now, given) - smallest(now, given)
+	guess := "or set this machine's clock"
+	switch {
+	case away <= day:
+		return given, "", ""
+	case given < now && largest(now, 1000*given)-smallest(now, 1000*given) < year:
+		guess = "seconds were taken for milliseconds; use time.Unix"
+	case given > now && largest(now, given/1000)-smallest(now, given/1000) < year:
+		guess = "milliseconds were taken for seconds; use time.UnixMilli"
+	}
+	return 0, "implausible-time", fmt.Sprintf("the time is %d days from the clock: %s", away/day, guess)
+}
+
+func largest(a, b uint64) uint64 {
+	if a > b {
+		return a
+	}
+	return b
+}
+
+func smallest(a, b uint64) uint64 { return a + b - largest(a, b) }
+
 // Milliseconds returns a time, the present one for the zero value; false for one before 1970. time.Time has all of the format's.
 func Milliseconds(at time.Time) (uint64, bool) {
 	if at.IsZero() {
-		at = time.Now()
+		at = Now()
 	}
 	seconds := at.Unix()
 	if seconds > Never/1000 {

@@ -94,10 +94,13 @@ const (
 
 // Texts.
 const (
-	StandardTitle = "New message"
-	ClearBody     = "(Encrypted)"
-	FullBodyType  = "public.plain-text"
-	KeyAlphabet   = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+	StandardTitle   = "New message"
+	ClearBody       = "(Encrypted)"
+	CodePage        = "https://example.com/pushcrypt/blob/main/Docs/Codes.md#"
+	ProductionHost  = "api.push.apple.com"
+	DevelopmentHost = "api.sandbox.push.apple.com"
+	FullBodyType    = "public.plain-text"
+	KeyAlphabet     = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 )
 
 // FileHeader is the beginning of a sealed file.

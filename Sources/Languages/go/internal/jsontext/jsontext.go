@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/Sources/Languages/go/internal/format"
 )
 
 // ErrMalformed is returned for whatever is not a JSON object.

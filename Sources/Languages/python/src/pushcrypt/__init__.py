@@ -2,13 +2,13 @@
 
 A provider seals the APNs payload that it sends today, and sends the result instead; only the phone reads it.
 
-    from pushcrypt import DevicePublicKey, Sealer, ProviderKey
+    from pushcrypt import ProviderKey, Sealer
 
     sealer = Sealer(ProviderKey.parse(open("provider.key").read()), topic="com.example.app")
-    push = sealer.seal({"aps": {"alert": "Hello"}}, DevicePublicKey.parse("pcr1…"))
-    request = sealer.request(push)  # its headers and its payload are what APNs gets
+    push = sealer.seal({"aps": {"alert": "Hello"}}, device)  # what `accept` returned when the phone registered
+    request = sealer.request(push)  # its url, headers and payload are what APNs gets
 
-What is refused raises a `PushcryptError`, a value of another type a `TypeError`. Times are milliseconds since 1970, durations seconds.
+What is refused raises a `PushcryptError`, a value of another type a `TypeError`. Times are `datetime`, with a zone, and durations `timedelta`.
 `pushcrypt.testing` is a phone, for your tests.
 """
 
@@ -19,14 +19,14 @@ from ._errors import Code, PushcryptError
 from ._keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
 from ._messages import Person
 from ._records import DeviceRecord, ProviderRecord, Reply
-from ._registration import Accepted, StoredDevice, accept
+from ._registration import Accepted, Devices, StoredDevice, accept
 from ._sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
 
 __version__ = "1.0.0b1"
 
 __all__ = [
     "Accepted", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential",
-    "DevicePublicKey", "DeviceRecord", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey", "ProviderRecord",
+    "DevicePublicKey", "DeviceRecord", "Devices", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey", "ProviderRecord",
     "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "SignedCertificate",
     "SigningKey", "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
 ]

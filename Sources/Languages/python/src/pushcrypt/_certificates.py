@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from ._envelope import NEVER, TOPIC, check_topic, decode, encode, later, lp16, number, time_or_now
+from ._envelope import NEVER, TOPIC, check_topic, decode, encode, later, lp16, milliseconds, moment, number, time_or_now, whole_seconds
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import (
@@ -62,13 +63,18 @@ class Certificate:
         return number(self.data, 5, 9)
 
     @property
-    def grace_until(self) -> int:
-        """The last millisecond of the epochs before this one; 0 if there is none."""
-        return number(self.data, 9, 17)
+    def grace_until(self) -> datetime | None:
+        """The last moment of the epochs before this one; `None` if there is none."""
+        return None if self.floor == self.epoch else moment(number(self.data, 9, 17))
 
     @property
-    def expires_at(self) -> int:
-        """Milliseconds since 1970; 2**64 - 1 for never."""
+    def expires_at(self) -> datetime | None:
+        """`None` for never."""
+        return None if self.expiry == NEVER else moment(self.expiry)
+
+    @property
+    def expiry(self) -> int:
+        """The same in milliseconds since 1970, 2**64 - 1 for never."""
         return number(self.data, 17, 25)
 
     @property
@@ -138,14 +144,14 @@ class CertificateRequest:
     signing_key: bytes
     #: The certificate in use; `None` at epoch 0.
     current: Certificate | None = None
-    #: The certificates before it, `None` for epoch 0, each with the millisecond at which it was replaced: those of the last 38 days.
-    past: Sequence[tuple[Certificate | None, int]] = ()
+    #: The certificates before it, `None` for epoch 0, each with the time at which it was replaced: those of the last 38 days.
+    past: Sequence[tuple[Certificate | None, datetime]] = ()
     #: A certificate that a record showed and that you never issued: `Accepted.stale_store`.
     proven: Certificate | None = None
     #: Whether nothing of the epochs before may open any more.
     stolen: bool = False
-    #: The seconds after which nobody believes the certificate; by default it never expires.
-    lifetime: int | None = None
+    #: The whole seconds after which nobody believes the certificate; by default it never expires.
+    lifetime: timedelta | None = None
 
     def __post_init__(self) -> None:
         check_topic(self.topic)
@@ -154,13 +160,12 @@ class CertificateRequest:
         check_optional(self.current, Certificate, "current")
         check_optional(self.proven, Certificate, "proven")
         check_type(self.stolen, bool, "stolen")
-        check_optional(self.lifetime, int, "lifetime")
-        if self.lifetime is not None and not 1 <= self.lifetime <= LARGEST_TIME:
-            raise PushcryptError(Code.INVALID_TIME, "the lifetime is a number of seconds, at least 1")
+        if self.lifetime is not None and whole_seconds(self.lifetime, "the lifetime", LARGEST_TIME) < 1:
+            raise PushcryptError(Code.INVALID_TIME, "the lifetime is at least a second")
         past = [(certificate, replaced) for certificate, replaced in self.past][-MOST_PAST_CERTIFICATES:]
         for certificate, replaced in past:
             check_optional(certificate, Certificate, "a past certificate")
-            check_type(replaced, int, "the time at which one was replaced")
+            milliseconds(replaced, "the time at which one was replaced")
         object.__setattr__(self, "past", tuple(past))
 
     @classmethod
@@ -170,27 +175,29 @@ class CertificateRequest:
         if "certificate" in fields.members:
             raise PushcryptError(Code.MALFORMED_REQUEST, "this is a certificate already; install it, or certify its request")
         past = [
-            (one.read("certificate", Certificate.parse), one.needed(one.number("replaced"), "replaced"))
+            (one.read("certificate", Certificate.parse), moment(one.needed(one.number("replaced"), "replaced")))
             for one in fields.objects("past", MOST_PAST_CERTIFICATES)
         ]
+        lifetime = fields.number("expires")
+        fields.require((lifetime or 0) <= timedelta.max // timedelta(seconds=1), "expires")
         return cls(
             **whose(fields), signing_key=fields.needed(fields.bytes32("signing_key"), "signing_key"), stolen=fields.flag("stolen"),
-            lifetime=fields.number("expires"), current=fields.read("current", Certificate.parse), past=past,
+            lifetime=None if lifetime is None else timedelta(seconds=lifetime), current=fields.read("current", Certificate.parse), past=past,
             proven=fields.read("proven", Certificate.parse),
         )
 
     def to_json(self) -> str:
         """The text of the file."""
-        past = [({} if one is None else {"certificate": str(one)}) | {"replaced": replaced} for one, replaced in self.past]
+        past = [({} if one is None else {"certificate": str(one)}) | {"replaced": milliseconds(replaced, "past")} for one, replaced in self.past]
         return written({
             "version": REQUEST_VERSION, "topic": self.topic, "provider": self.provider, "signing_key": self.signing_key,
-            "expires": self.lifetime, "stolen": self.stolen, "current": self.current, "past": past, "proven": self.proven,
+            "expires": self.lifetime and whole_seconds(self.lifetime, "lifetime", LARGEST_TIME), "stolen": self.stolen, "current": self.current, "past": past, "proven": self.proven,
         })
 
-    def certify(self, provider: ProviderKey, *, at: int | None = None) -> SignedCertificate:
+    def certify(self, provider: ProviderKey, *, at: datetime | None = None) -> SignedCertificate:
         """Signs the certificate, where the provider key is. Show the app to a person first.
 
-        `at` is the present time in milliseconds since 1970, by default the system's. Refuses with `wrong-certificate` for another
+        `at` is the present time, by default the system's. Refuses with `wrong-certificate` for another
         provider key, and with `bad-certificate-signature` for certificates of another key or app.
         """
         check_type(provider, ProviderKey, "the provider key")
@@ -211,15 +218,15 @@ class CertificateRequest:
         epoch = max(last + 1, clock if clock <= LATEST_CLOCK else 0)
         if epoch >= 2**32:
             raise PushcryptError(Code.EPOCHS_EXHAUSTED)
-        expires_at = NEVER if self.lifetime is None else later(now, self.lifetime)
+        expires_at = NEVER if self.lifetime is None else later(now, self.lifetime // timedelta(seconds=1))
         is_stale = proven is not None and (current is None or proven.claim != current.claim)
         if self.stolen or is_stale:
             return epoch, epoch, 0, expires_at
-        in_use = [current, *(one for one, replaced in self.past if later(replaced, CERTIFICATE_GRACE) >= now)]
+        in_use = [current, *(one for one, replaced in self.past if later(milliseconds(replaced, "past"), CERTIFICATE_GRACE) >= now)]
         floor = min(0 if one is None else one.epoch for one in in_use)
         return epoch, max(floor, 0 if current is None else current.floor), later(now, CERTIFICATE_GRACE), expires_at
 
-    def install(self, key: SigningKey, answer: SignedCertificate | str | bytes, *, at: int | None = None) -> Credential:
+    def install(self, key: SigningKey, answer: SignedCertificate | str | bytes, *, at: datetime | None = None) -> Credential:
         """What signs from now on. Store it before you seal with it, and destroy the key before it.
 
         `key` is the signing key of the request, and `answer` its certificate. Refuses with `wrong-certificate` if that answers another
@@ -235,7 +242,7 @@ class CertificateRequest:
         last = max([one.epoch for one in (self.current, self.proven) if one is not None and one.claim != made.claim], default=0)
         if made.epoch <= last:
             raise wrong(f"of epoch {made.epoch}, not above the last, {last}; make another request")
-        if made.expires_at <= now:
+        if made.expiry <= now:
             raise wrong("past its end; certify the request again")
         return Credential(key, made, self.provider)
 
@@ -269,12 +276,12 @@ class SignedCertificate:
 
 def issue_certificate(
     provider: ProviderKey, signing_key: bytes, *, topic: str, current: Certificate | None = None,
-    past: Sequence[tuple[Certificate | None, int]] = (), proven: Certificate | None = None, stolen: bool = False,
-    lifetime: int | None = None, at: int | None = None,
+    past: Sequence[tuple[Certificate | None, datetime]] = (), proven: Certificate | None = None, stolen: bool = False,
+    lifetime: timedelta | None = None, at: datetime | None = None,
 ) -> Certificate:
     """Issues the certificate of a new signing key, of which `signing_key` is the public half [T-7] to [T-9].
 
-    The arguments are those of `CertificateRequest`; `at` is the present time in milliseconds since 1970, by default the system's.
+    The arguments are those of `CertificateRequest`; `at` is the present time, by default the system's.
     """
     check_type(provider, ProviderKey, "the provider key")
     request = CertificateRequest(

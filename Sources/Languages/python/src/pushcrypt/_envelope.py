@@ -6,12 +6,16 @@ import base64
 import hashlib
 import re
 import time
+from datetime import datetime, timedelta, timezone
 
 from ._errors import Code, PushcryptError
 from ._format import LABEL_CALLER_ID, LABEL_ENVELOPE, LABEL_SIGNATURE, LARGEST_TIME
 from ._types import check_type
 
 NEVER = 2**64 - 1
+EPOCH, LAST = datetime.fromtimestamp(0, timezone.utc), 253_402_300_799_999
+#: Milliseconds, and in them the year within which a wrong unit is recognised.
+DAY, YEAR = 86_400_000, 366 * 86_400_000
 TOPIC = re.compile(r"[A-Za-z0-9.-]{1,255}")
 
 
@@ -70,9 +74,41 @@ def number(data: bytes, start: int, end: int) -> int:
     return int.from_bytes(data[start:end], "big")
 
 
-def time_or_now(at: int | None, latest: int = LARGEST_TIME) -> int:
-    """A caller's time in milliseconds, or the system's."""
-    now = time.time_ns() // 1_000_000 if at is None else at
-    if type(now) is not int or not 0 <= now <= latest:
-        raise PushcryptError(Code.INVALID_TIME, "the time is in milliseconds since 1970, below 2**53; set the clock")
-    return now
+def clock() -> int:
+    """The system's time in milliseconds. Tests replace it."""
+    return time.time_ns() // 1_000_000
+
+
+def time_or_now(at: datetime | None) -> int:
+    """A caller's time in milliseconds, or the system's. One that is more than a day from the system's is a mistake."""
+    now = clock()
+    if not 0 <= now <= LARGEST_TIME:
+        raise PushcryptError(Code.INVALID_TIME, "the system's clock is before 1970 or far ahead; set it")
+    given = now if at is None else milliseconds(at, "at")
+    if abs(given - now) <= DAY:
+        return given
+    guess = "seconds were taken for milliseconds" if abs(1000 * given - now) < YEAR else "or set this machine's clock"
+    raise PushcryptError(Code.IMPLAUSIBLE_TIME, f"at is {at}, {abs(given - now) // DAY} days from the clock: {guess}")
+
+
+def milliseconds(at: datetime, what: str) -> int:
+    """Milliseconds since 1970."""
+    check_type(at, datetime, what)
+    if at.tzinfo is None:
+        raise TypeError(f"{what} has no time zone; use datetime.now(timezone.utc)")
+    if at < EPOCH:
+        raise PushcryptError(Code.INVALID_TIME, f"{what} is before 1970")
+    return (at - EPOCH) // timedelta(milliseconds=1)
+
+
+def moment(milliseconds: int) -> datetime:
+    """The same back, at most the last of the year 9999."""
+    return EPOCH + timedelta(milliseconds=min(milliseconds, LAST))
+
+
+def whole_seconds(duration: timedelta, what: str, most: int) -> int:
+    """The seconds of a duration, from 0."""
+    check_type(duration, timedelta, what)
+    if duration % timedelta(seconds=1) or not 0 <= duration // timedelta(seconds=1) <= most:
+        raise PushcryptError(Code.INVALID_TIME, f"{what} is whole seconds, from 0 to {most:,}")
+    return duration // timedelta(seconds=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._format import RETRYABLE, TEXTS, Code as Code
+from ._format import CODE_PAGE, RETRYABLE, TEXTS, Code as Code
 
 
 class PushcryptError(Exception):
@@ -16,8 +16,13 @@ class PushcryptError(Exception):
     code: Code
 
     def __init__(self, code: Code, text: str | None = None) -> None:
-        super().__init__(f"{code}: {text or TEXTS[code]}")
+        super().__init__(f"{code}: {text or TEXTS[code]} ({CODE_PAGE}{code})")
         self.code = code
+
+    @property
+    def url(self) -> str:
+        """The page about the code: its cause and its fix."""
+        return CODE_PAGE + str(self.code)
 
     @property
     def retryable(self) -> bool:

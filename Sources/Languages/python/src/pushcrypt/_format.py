@@ -46,6 +46,10 @@ class Code(str, enum.Enum):
     """The placeholder would show nothing, or fits no push."""
     INVALID_TIME = "invalid-time"
     """The time or the time to live is out of range, or the certificate has expired."""
+    IMPLAUSIBLE_TIME = "implausible-time"
+    """The time is more than a day from this machine's clock: another unit, or a wrong clock."""
+    REMOVED_DEVICE = "removed-device"
+    """The device was removed, and nothing is sealed to it any more."""
     INVALID_REQUEST = "invalid-request"
     """A header, or the name of a message, device or collapse group, is not valid."""
     WRONG_TOPIC = "wrong-topic"
@@ -123,6 +127,8 @@ TEXTS: dict[Code, str] = {
     Code.PUSH_TYPE_NOT_SEALABLE: "only alert, background and voip pushes can be sealed",
     Code.INVALID_PLACEHOLDER: "the placeholder would show nothing, or fits no push",
     Code.INVALID_TIME: "the time or the time to live is out of range, or the certificate has expired",
+    Code.IMPLAUSIBLE_TIME: "the time is more than a day from this machine's clock: another unit, or a wrong clock",
+    Code.REMOVED_DEVICE: "the device was removed, and nothing is sealed to it any more",
     Code.INVALID_REQUEST: "a header, or the name of a message, device or collapse group, is not valid",
     Code.WRONG_TOPIC: "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip",
     Code.UNUSABLE_KEY: "X25519 refuses the device's key; have the device register again",
@@ -237,6 +243,9 @@ HPKE_BASE_NONCE = b"\x00\x0cHPKE-v1HPKE\x00 \x00\x01\x00\x03base_nonce"
 FILE_HEADER = b"PCA2\x10"
 STANDARD_TITLE = "New message"
 CLEAR_BODY = "(Encrypted)"
+CODE_PAGE = "https://example.com/pushcrypt/blob/main/Docs/Codes.md#"
+PRODUCTION_HOST = "api.push.apple.com"
+DEVELOPMENT_HOST = "api.sandbox.push.apple.com"
 FULL_BODY_TYPE = "public.plain-text"
 KEY_ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 SUITE = 1

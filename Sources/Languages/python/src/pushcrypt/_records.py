@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from ._certificates import Certificate
 from ._envelope import TOPIC, decode
@@ -59,6 +59,8 @@ class Device:
     #: The number of the record, 1 to 2**53 - 2; a later one has a higher one.
     sequence: int | None = None
 
+    MOST_SEQUENCE: ClassVar[int] = LARGEST_TIME - 1
+
     def __post_init__(self) -> None:
         check_type(self.public_key, DevicePublicKey, "public_key")
         check_numbers(self.generation, self.created)
@@ -70,7 +72,7 @@ class Device:
         check(are_suites(self.suites, self.public_key.suite), "suites")
         check_key(self.update_key, "update_key")
         check_optional(self.sequence, int, "sequence")
-        check(self.sequence is None or 1 <= self.sequence < LARGEST_TIME, "sequence")
+        check(self.sequence is None or 1 <= self.sequence <= self.MOST_SEQUENCE, "sequence")
 
     @classmethod
     def _read(cls, fields: Fields) -> dict[str, Any]:
@@ -84,7 +86,7 @@ class Device:
         check_suite(fields, suite)
         values: dict[str, Any] = {name: fields.text(name, rule) for name, rule in TEXTS.items()}
         values |= {"suites": suites_of(fields, suite), "generation": 1 if number is None else number, "created": fields.number("created")}
-        values |= {"sequence": fields.number("sequence", LARGEST_TIME - 1)}
+        values |= {"sequence": fields.number("sequence", cls.MOST_SEQUENCE)}
         fields.require(values["sequence"] != 0, "sequence")
         key = DevicePublicKey.parse(public_key)
         values |= {"public_key": key, "provider": fields.read("provider", ProviderPublicKey.parse), "update_key": fields.read("update_key", raw_key)}
@@ -159,15 +161,18 @@ class ProviderRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """A provider's answer to a record: either `acknowledged`, or `refused` with a reason.
-
-    `Accepted.reply` is the first, and `Reply.refusal` makes the second.
-    """
+    """A provider's answer to a post, with one of the first four. `Accepted.reply` is `acknowledged`, and `Reply.refusal` makes a `refused`."""
 
     #: The key that the provider seals to from now on.
     acknowledged: DevicePublicKey | None = None
     #: Why the record was refused.
     refused: str | None = None
+    #: The device that has ended.
+    ended: str | None = None
+    #: What the phone had posted.
+    hello: str | None = None
+    #: The one held, beside the refusal `stale-record`.
+    sequence: int | None = None
     #: The provider key.
     provider: ProviderPublicKey | None = None
     #: The provider's current certificate, from epoch 1 on, in a refusal too [D-37].
@@ -181,7 +186,9 @@ class Reply:
 
     def __post_init__(self) -> None:
         check_optional(self.acknowledged, DevicePublicKey, "acknowledged")
-        check_optional(self.refused, str, "refused")
+        for name in ("refused", "ended", "hello"):
+            check_optional(getattr(self, name), str, name)
+        check_optional(self.sequence, int, "sequence")
         check_optional(self.provider, ProviderPublicKey, "provider")
         check_optional(self.certificate, Certificate, "certificate")
         object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites"))
@@ -189,7 +196,8 @@ class Reply:
         check_key(self.push_key, "push_key")
         check(len(self.foreign) <= MOST_FOREIGN, "foreign")
         check(are_suites(self.suites, None), "suites")
-        check((self.acknowledged is None) != (self.refused is None), "the choice of acknowledged or refused")
+        kinds = (self.acknowledged, self.refused, self.ended, self.hello)
+        check(kinds.count(None) == 3, "the choice of acknowledged, refused, ended or hello")
         check(self.refused is None or REASON.fullmatch(self.refused), "refused")
 
     @classmethod

@@ -9,24 +9,25 @@ import secrets
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from ._aps import CheckedPayload
 from ._attachments import FullBody, Reference, check_full_body_reference
 from ._certificates import Certificate
-from ._envelope import check_topic, encode, envelope_info, fingerprint, lp16, named_message, signed, time_or_now
+from ._envelope import check_topic, clock, encode, envelope_info, fingerprint, lp16, milliseconds, moment, named_message, signed, time_or_now, whole_seconds
 from ._errors import Code, PushcryptError
 from ._format import (
-    BUCKETS, CERTIFICATE_LENGTH, CLASSES, CLEAR_BODY, CLEAR_FIELDS, ENVELOPE_OVERHEAD, EXPIRATION_UNIT, INNER_BODY,
+    BUCKETS, CERTIFICATE_LENGTH, CLASSES, CLEAR_BODY, CLEAR_FIELDS, DEVELOPMENT_HOST, ENVELOPE_OVERHEAD, EXPIRATION_UNIT, INNER_BODY,
     INNER_CONTENT, KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_MESSAGE_ID, LIMITS, LONGEST_CLEAR_TEXT,
-    LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE, SUFFIXES, SUITE,
-    TIME_FIELD_END,
+    LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, PRODUCTION_HOST, STANDARD_TITLE, SUFFIXES, SUITE,
 )
 from ._hpke import setup_base_s
 from ._identity import AnyKey, Hedge, Hedged, Identity
 from ._json import Number, is_unicode, write, write_object
 from ._keys import DevicePublicKey, ProviderPublicKey
 from ._messages import Person, check_withdrawal
+from ._registration import StoredDevice
 from ._types import check_optional, check_type, checked_tuple, utf8
 from .answers import AnswerSecret
 
@@ -36,6 +37,7 @@ ClearField = Literal[
 ]
 Payload = bytes | str | Mapping[str, Any]
 
+LONGEST = timedelta(seconds=LONGEST_TIME_TO_LIVE)
 # What follows the text of the envelope.
 AFTER = b'"}'
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|.')
@@ -103,12 +105,12 @@ class SealedPush:
     envelope: str = field(repr=False)
     #: The 16 bytes by which phones know a message that they have shown.
     message_id: bytes
-    #: The key that it is sealed to.
-    recipient: DevicePublicKey
+    #: The device that it is sealed for.
+    device: StoredDevice
     #: What it has to be sent as.
     push_type: PushType
-    #: The last millisecond at which a phone shows the message.
-    expires_at: int
+    #: The last moment at which a phone shows the message.
+    expires_at: datetime
     #: `apns-expiration`: the same in seconds; 0, for one attempt, if the time to live was 0.
     expiration: int
     #: The bytes of the longest form that a client may re-encode the JSON to.
@@ -122,7 +124,7 @@ class SealedPush:
 
 @dataclass(frozen=True)
 class PushRequest:
-    """A request to APNs, but for the device token and the provider's authentication. The relay reads all of it."""
+    """A request to APNs, but for the provider's authentication. The relay reads all of it."""
 
     #: `apns-topic`: the bundle id, for a call with `.voip`.
     topic: str
@@ -136,6 +138,17 @@ class PushRequest:
     collapse_id: str
     #: The body.
     payload: bytes
+    #: The device's token, and where it is valid; `None` without one.
+    token: str | None = field(repr=False)
+    environment: str | None
+    #: The device's permission to push by a relay; `None` without one.
+    grant: str | None = field(repr=False)
+
+    @property
+    def url(self) -> str | None:
+        """Where APNs gets it; `None` if the device has no token."""
+        host = DEVELOPMENT_HOST if self.environment == "development" else PRODUCTION_HOST
+        return None if self.token is None else f"https://{host}/3/device/{self.token}"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -190,8 +203,8 @@ class Sealer(Hedged):
         return f"{type(self).__name__}({self.provider!r}, topic={self.topic!r})"
 
     def seal(
-        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
-        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
+        self, payload: Payload, device: StoredDevice, *, push_type: PushType = "alert", message_id: str | None = None,
+        time_to_live: timedelta = LONGEST, at: datetime | None = None, attachments: Iterable[Reference] = (),
         full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
         exact: bool = False, answers: AnswerSecret | None = None,
     ) -> SealedPush:
@@ -199,11 +212,12 @@ class Sealer(Hedged):
 
         Args:
             payload: The APNs payload. Of bytes and text, white space and needless escapes are removed; a dict that JSON would change is refused.
-            device: The device's registered key.
+            device: The device as you have stored it: what `accept` returned. A removed one is refused.
             push_type: What the push will be sent as.
             message_id: Your name for the message, the same in every retry, so that a phone shows it once; by default each is new.
-            time_to_live: Seconds, at most 30 days; 0 for now or never. Unless it is a call, the end is rounded up to ten minutes: the relay reads it.
-            at: The present time in milliseconds since 1970; by default the system's.
+            time_to_live: Whole seconds, at most 30 days; 0 for now or never. Unless it is a call, the end is rounded up to ten minutes: the relay
+                reads it.
+            at: The present time, with its zone; by default the system's.
             attachments: At most 8, already stored. They are part of the encrypted payload, and of its size.
             full_body: The whole text, if the payload's own body is only its beginning.
             person: Who the notification is from.
@@ -212,25 +226,40 @@ class Sealer(Hedged):
             exact: Whether the client sends these very bytes, so that their own length counts.
             answers: The app's `pushcrypt.answers.AnswerSecret`, if the phone may answer. A `message_id` is then never used for another payload.
         """
+        life = whole_seconds(time_to_live, "the time to live", LONGEST_TIME_TO_LIVE)
         return self._seal(
-            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact, answers
+            payload, device, push_type, message_id, life, time_or_now(at), attachments, full_body, person, withdraws, drop, exact, answers
         )
 
+    def withdraw(self, message_ids: Iterable[str], device: StoredDevice, *, at: datetime | None = None) -> SealedPush:
+        """Seals the smallest message that takes earlier ones of these names, at most 64, off a device's screen.
+
+        It is a background push, which shows nothing, and which iOS may bring later. With the filtering entitlement an alert with `withdraws` and
+        `drop` is quicker.
+        """
+        return self.seal(b'{"aps":{}}', device, push_type="background", withdraws=message_ids, drop=True, at=at)
+
     def _seal(
-        self, payload: Payload, device: DevicePublicKey, push_type: PushType, message_id: str | None, time_to_live: int,
-        at: int | None, attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None,
+        self, payload: Payload, device: StoredDevice, push_type: PushType, message_id: str | None, time_to_live: int,
+        sent_at: int, attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None,
         withdraws: Iterable[str], drop: bool, exact: bool, answers: AnswerSecret | None, drawn: tuple[bytes, bytes] | None = None,
         sealed_life: int | None = None,
     ) -> SealedPush:
         """Vectors give the randomness, which must never be used twice [S-12], and the life as it is."""
         if push_type not in LIMITS:
             raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE)
-        check_type(device, DevicePublicKey, "the device's key, of which parse() reads the text,")
-        if device.suite != SUITE:
+        check_type(device, StoredDevice, "the device")
+        key = device.public_key
+        if device.is_removed:
+            raise PushcryptError(Code.REMOVED_DEVICE)
+        if device.topic != self.topic:
+            raise PushcryptError(Code.TOPIC_MISMATCH, "the device has registered for another app than this sealer's")
+        if key.suite != SUITE:
             raise PushcryptError(Code.UNSUPPORTED_SUITE, "the key is of suite 2, to which this package does not seal")
         check_type(exact, bool, "exact")
-        sent_at = time_or_now(at)
-        self._check_times(sent_at, time_to_live)
+        # Phones would refuse the message, and say nothing [S-10].
+        if self.certificate is not None and sent_at > self.certificate.expiry:
+            raise PushcryptError(Code.INVALID_TIME, "the signing key's certificate has expired; replace the key, or set the clock")
         names = checked_tuple(withdraws, str, "withdraws")
         check_withdrawal(names, message_id)
         id_bytes = None if message_id is None else named_message(checked_name(message_id, "the message's id"))
@@ -245,7 +274,7 @@ class Sealer(Hedged):
             id_bytes = self._hedge.digest(LABEL_MESSAGE_ID + drawn_for)[:MESSAGE_ID_LENGTH]
         if answers is not None:
             check_type(answers, AnswerSecret, "answers")
-            own |= {"answer": answers.member_for(bytes(device), self.topic, id_bytes, sent_at)}
+            own |= {"answer": answers.member_for(bytes(key), self.topic, id_bytes, sent_at)}
             body = self._identity.prefix + with_member(checked_payload.json, own)
         # The limits leave room for a certificate even if there is none [S-5].
         limit, largest = LIMITS[push_type]
@@ -264,23 +293,16 @@ class Sealer(Hedged):
         content += life.to_bytes(4, "big") + len(body).to_bytes(2, "big") + body
         content = content.ljust(bucket - INNER_CONTENT, b"\0")
 
-        recipient, signer, whose = bytes(device), self._identity, self._whose
-        header, content_hash = bytes([SUITE]) + device.id_bytes, hashlib.sha256(content).digest()
+        recipient, signer, whose = bytes(key), self._identity, self._whose
+        header, content_hash = bytes([SUITE]) + key.id_bytes, hashlib.sha256(content).digest()
         ikm_e = self._hedge.digest(LABEL_EPHEMERAL + r_ephemeral + header + recipient + whose + content_hash)
         enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
         message = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, whose, content_hash)
         text = encode(header + enc + encryption.seal(b"", whose[:4] + signer.key.sign(message) + content))
         expires_at = sent_at + 1000 * life
         return SealedPush(
-            clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, expires_at, expires_at // 1000 if time_to_live else 0,
-            clear.widest + text_length(bucket))
-
-    def _check_times(self, sent_at: int, time_to_live: int) -> None:
-        if type(time_to_live) is not int or not 0 <= time_to_live <= LONGEST_TIME_TO_LIVE:
-            raise PushcryptError(Code.INVALID_TIME, "the time to live is 0 to 2,592,000 seconds (30 days), a whole number")
-        # Phones would refuse the message, and say nothing [S-10].
-        if self.certificate is not None and sent_at > self.certificate.expires_at:
-            raise PushcryptError(Code.INVALID_TIME, "the signing key's certificate has expired; replace the key, or set the clock")
+            clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, moment(expires_at),
+            expires_at // 1000 if time_to_live else 0, clear.widest + text_length(bucket))
 
     def _clear_part(self, checked: CheckedPayload, push_type: PushType) -> ClearPart:
         """All that the relay sees of a push. Unless fields stay in the clear, there are few, which are kept."""
@@ -292,41 +314,34 @@ class Sealer(Hedged):
         return self._clear_parts[shape]
 
     def request(
-        self, push: SealedPush, *, device_id: str | None = None, collapse_name: str | None = None,
-        priority: Literal[1, 5, 10] | None = None, expiration: int | None = None,
+        self, push: SealedPush, *, collapse_name: str | None = None, priority: Literal[1, 5, 10] | None = None,
+        expiration: datetime | None = None,
     ) -> PushRequest:
-        """The request to APNs for a push that this sealer sealed.
+        """The request to APNs for a push that this sealer sealed. The collapse id outlives the keys: it is a hash of the device's id.
 
         Args:
             push: The sealed push.
-            device_id: Your id of the device, 1 to 255 bytes, so that the collapse id stays when its key changes. Who knows it can test guesses
-                of the collapse name.
-            collapse_name: Pushes of this name replace each other on a device; by default only a retry replaces its first copy.
+            collapse_name: Pushes of this name replace each other on a device; by default only a retry replaces its first copy. Who knows the
+                device's id can test guesses of it.
             priority: By default 5 for a background push, and 10 for others.
-            expiration: In seconds since 1970, 0 for one attempt; by default that of the push.
+            expiration: Until when APNs keeps it, at most 31 days ahead; 1970 for one attempt. By default that of the push.
         """
         check_type(push, SealedPush, "the push")
         priority = (5 if push.push_type == "background" else 10) if priority is None else priority
         if type(priority) is not int or priority not in (1, 5, 10) or (push.push_type == "background" and priority == 10):
             raise PushcryptError(Code.INVALID_REQUEST, "the priority is 10, 5 or 1, and for a background push not 10")
-        if expiration is not None and (type(expiration) is not int or not 0 <= expiration < TIME_FIELD_END):
-            raise PushcryptError(Code.INVALID_REQUEST, "the expiration is a time in seconds since 1970, or 0")
-        end = push.expiration if expiration is None else expiration
-        collapse_id = self.collapse_id(push.recipient, push.message_id, device_id=device_id, collapse_name=collapse_name)
-        return PushRequest(self.topic + SUFFIXES[push.push_type], push.push_type, priority, end, collapse_id, push.payload)
-
-    def collapse_id(
-        self, device: DevicePublicKey, message_id: bytes, *, device_id: str | None = None, collapse_name: str | None = None
-    ) -> str:
-        """`apns-collapse-id`: a hash of the device, and of the message or the name of a group of pushes. Every server makes the same."""
-        return collapse_hash(self.provider, self.topic, device, message_id, device_id, collapse_name)
+        end = push.expiration if expiration is None else milliseconds(expiration, "expiration") // 1000
+        if end and not -86_400 <= end - clock() // 1000 <= 31 * 86_400 and expiration is not None:
+            raise PushcryptError(Code.IMPLAUSIBLE_TIME, f"the expiration is {expiration}, over a day ago or over 31 days ahead")
+        device = push.device
+        collapse_id = collapse_hash(self.provider, self.topic, device.public_key, push.message_id, device.device, collapse_name)
+        topic = self.topic + SUFFIXES[push.push_type]
+        return PushRequest(topic, push.push_type, priority, end, collapse_id, push.payload, device.token, device.environment, device.grant)
 
 
 def collapse_hash(
     provider: ProviderPublicKey, topic: str, device: DevicePublicKey, message_id: bytes, device_id: str | None, collapse_name: str | None
 ) -> str:
-    check_type(device, DevicePublicKey, "the device's key")
-    check_type(message_id, bytes, "the message's id")
     whom, what = b"\x02" + bytes(device) if device.suite == SUITE else b"\x04" + hashlib.sha256(bytes(device)).digest(), b"\x02" + message_id
     if device_id is not None:
         whom = b"\x01" + lp16(checked_name(device_id, "the device's id", LONGEST_COLLAPSE_DEVICE).encode())

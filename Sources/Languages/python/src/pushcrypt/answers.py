@@ -3,9 +3,9 @@
     from pushcrypt.answers import AnswerSecret, open_answer
 
     secret = AnswerSecret.generate()  # once for each app
-    push = sealer.seal(payload, device.public_key, message_id="deploy-17", answers=secret)
+    push = sealer.seal(payload, device, message_id="deploy-17", answers=secret)
     …
-    answer = open_answer(text, secrets=[secret], devices=[device.public_key], topic="com.example.app", within=600)
+    answer = open_answer(text, secrets=[secret], devices=[device.public_key], topic="com.example.app", within=timedelta(minutes=10))
 
 Nothing is kept for a message. A caller that wants one answer keeps the first of a message: a relay decides which comes first.
 """
@@ -18,6 +18,7 @@ import re
 import secrets as system
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -25,7 +26,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ._envelope import check_topic, decode, encode, lp16, time_or_now
+from ._envelope import check_topic, decode, encode, lp16, moment, time_or_now, whole_seconds
 from ._errors import Code, PushcryptError
 from ._format import LARGEST_TIME
 from ._json import Number, parse_object
@@ -34,7 +35,7 @@ from ._types import check_optional, check_type, checked_tuple
 
 __all__ = ["Answer", "AnswerSecret", "open_answer"]
 
-LIFE = 31 * 86_400_000
+LIFE = 31 * 86_400
 SIZES = (128, 512, 2048, 4098)
 LONGEST_JSON, LONGEST_ACTION, LONGEST_TEXT = 4096, 255, 5535
 HEADER_LENGTH, TAG_LENGTH, ID_LENGTH = 37, 16, 16
@@ -82,18 +83,19 @@ class Answer:
     device: DevicePublicKey
     #: The message, as `SealedPush.message_id`.
     message_id: bytes
-    #: When the message was sealed, in milliseconds since 1970.
-    sent_at: int
+    #: When the message was sealed.
+    sent_at: datetime
     #: The action's id.
     action: str
     #: What the user typed, or `None`.
     text: str | None
     #: When the user answered, by the phone's clock.
-    at: int
+    at: datetime
 
 
 def open_answer(
-    text: str, *, secrets: Iterable[AnswerSecret], devices: Iterable[DevicePublicKey], topic: str, within: int | None = None, at: int | None = None
+    text: str, *, secrets: Iterable[AnswerSecret], devices: Iterable[DevicePublicKey], topic: str,
+    within: timedelta | None = None, at: datetime | None = None,
 ) -> Answer:
     """Opens an answer.
 
@@ -102,12 +104,12 @@ def open_answer(
         secrets: The app's secret, and for 32 days those before it.
         devices: The keys of the device, or of all devices, the replaced ones for 32 days.
         topic: The app's bundle id.
-        within: The seconds after sealing in which an answer counts, such as 600 for an approval; by default 31 days.
-        at: The present time in milliseconds since 1970; by default the system's.
+        within: How long after sealing an answer counts, such as 10 minutes for an approval; by default 31 days.
+        at: The present time; by default the system's.
     """
     check_type(text, str, "the answer")
     check_topic(topic)
-    check_optional(within, int, "within")
+    life = LIFE if within is None else min(whole_seconds(within, "within", timedelta.max // timedelta(seconds=1)), LIFE)
     every, keys = checked_tuple(secrets, AnswerSecret, "secrets"), checked_tuple(devices, DevicePublicKey, "devices")
     now, data = time_or_now(at), decoded(text)
     header, answer_id, sealed = data[:HEADER_LENGTH], data[1:17], data[HEADER_LENGTH:]
@@ -122,11 +124,11 @@ def open_answer(
                 plain = cipher(secret.key_for(bytes(device), topic, answer_id), data[21:HEADER_LENGTH]).decrypt(bytes(12), sealed, header)
             except InvalidTag:
                 continue
-            answer = read(device, plain)
+            answer, sent_at = read(device, plain)
             # A key of another message opens no answer to this one.
-            if not hmac.compare_digest(secret.id_for(bytes(device), topic, answer.message_id, answer.sent_at), answer_id):
+            if not hmac.compare_digest(secret.id_for(bytes(device), topic, answer.message_id, sent_at), answer_id):
                 raise PushcryptError(Code.AUTHENTICATION_FAILED)
-            if now > answer.sent_at + (LIFE if within is None else min(1000 * within, LIFE)):
+            if now > sent_at + 1000 * life:
                 raise PushcryptError(Code.EXPIRED, "the time for an answer to this message has ended")
             return answer
     raise PushcryptError(Code.AUTHENTICATION_FAILED)
@@ -139,7 +141,7 @@ def decoded(text: str) -> bytes:
     raise PushcryptError(Code.MALFORMED_ENVELOPE, "the answer was cut, encoded again, or has a wrong length")
 
 
-def read(device: DevicePublicKey, plain: bytes) -> Answer:
+def read(device: DevicePublicKey, plain: bytes) -> tuple[Answer, int]:
     length = int.from_bytes(plain[:2], "big")
     if length > LONGEST_JSON or plain != padded(plain[2 : 2 + length]):
         raise PushcryptError(Code.AUTHENTICATION_FAILED)
@@ -148,7 +150,8 @@ def read(device: DevicePublicKey, plain: bytes) -> Answer:
     is_good = type(message_id) is str and MESSAGE_ID.fullmatch(message_id) and type(action) is str and 1 <= len(action.encode()) <= LONGEST_ACTION
     if not is_good or not (type(text) is str or text is None):
         raise PushcryptError(Code.MALFORMED_PAYLOAD, "a member of the answer is missing, or has another form")
-    return Answer(device, bytes.fromhex(str(message_id)), time_of(members, "sent_at"), str(action), text, time_of(members, "at"))
+    sent_at, at = time_of(members, "sent_at"), time_of(members, "at")
+    return Answer(device, bytes.fromhex(str(message_id)), moment(sent_at), str(action), text, moment(at)), sent_at
 
 
 def time_of(members: dict[str, Any], name: str) -> int:

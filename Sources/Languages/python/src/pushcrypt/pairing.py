@@ -1,24 +1,11 @@
 """Pairing by a code: a phone registers with a server that has no accounts. `Docs/FormatPairing.md` has the rules.
 
-    from pushcrypt.pairing import Pairing, pairing_id
+    from pushcrypt.pairing import Pairing
 
     pairing = Pairing.new(provider.public_key, url="https://home.example.net/pair", topic="com.example.app")
     # Show pairing.code to its user alone, and store pairing.to_json(), which is as secret, under pairing.id.
 
-    # A POST to the url, in one transaction that locks the row; if this raises, or there is no row, answer 404, and change nothing:
-    request = Pairing.from_json(rows[pairing_id(body)]).open(body, key)  # what a Sealer signs with, too
-    if request.record is None:
-        return request.answer
-    held = devices.get(request.record.device)
-    try:
-        if held is not None and not held.is_removed:  # unless your operator said that it was set up again
-            raise PushcryptError(Code.USER_MISMATCH)
-        accepted = accept(request.record, held, user, topic=…, provider=…, push_key=…)
-        devices[accepted.device.device], reply = accepted.device, accepted.reply
-    except PushcryptError as refused:
-        reply = Reply.refusal(refused)
-    pairing, answer = request.seal(reply)
-    rows[pairing.id] = pairing.to_json()  # commit, then answer
+`pushcrypt.home` answers what the phone then posts to the url.
 """
 
 from __future__ import annotations
@@ -31,27 +18,29 @@ import json
 import re
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ._envelope import TOPIC, check_topic, decode, encode, lp16, time_or_now
+from ._envelope import TOPIC, check_topic, clock, decode, encode, lp16
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
-from ._identity import AnyKey, Identity
+from ._identity import Identity
 from ._keys import DevicePublicKey, ProviderPublicKey
 from ._records import DeviceRecord, Reply, raw_key
-from ._types import check_type, utf8
+from ._registration import check_user
+from ._types import check_optional, check_type
 
-__all__ = ["Pairing", "PairingRequest", "pairing_id"]
+__all__ = ["Pairing"]
 
 LIFE = 600_000
 ID_LENGTH, HEADER_LENGTH, SALT_LENGTH, TAG_LENGTH, LONGEST_URL = 8, 24, 16, 16, 1024
-LONGEST_POST, LONGEST_REQUEST = 32_768, 16_384
-#: What a post is, and what a record has that pairs.
-POSTS, NEEDED = {"record", "pairing", "answer", "hello"}, {"device", "update_key", "sequence", "nonce"}
+LONGEST_REQUEST = 16_384
+#: What a record has that pairs.
+NEEDED = {"device", "update_key", "sequence", "nonce"}
 SECRET = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 URL = re.compile(r"(https?)://(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-\"$-\[\]-~]*)?")
 PRIVATE = [ipaddress.ip_network(text) for text in (
@@ -69,6 +58,10 @@ class Pairing:
     url: str
     #: The app's bundle id.
     topic: str
+    #: Whose phone it will be; `None` for nobody's.
+    user: str | None = None
+    #: The device that it may replace, because its operator says that it was set up again [P-9].
+    replaces: str | None = None
     #: When the code was made, in milliseconds since 1970. It ends 10 minutes later [P-3].
     created: int
     #: When a phone paired; `None` before. Its answer ends 10 minutes later [P-6].
@@ -81,21 +74,24 @@ class Pairing:
     _secret: bytes
 
     @classmethod
-    def new(cls, provider: ProviderPublicKey, *, url: str, topic: str, at: int | None = None) -> Pairing:
+    def new(cls, provider: ProviderPublicKey, *, url: str, topic: str, user: str | None = None, replaces: str | None = None) -> Pairing:
         """Makes a code.
 
         Args:
             provider: Your provider key.
             url: Where the phone posts, now and later: https, or http to a name or address of a home network [P-2].
             topic: The app's bundle id.
-            at: The present time in milliseconds since 1970; by default the system's.
+            user: Whose phone it will be.
+            replaces: The device that it may replace, if it was set up again.
         """
         check_type(provider, ProviderPublicKey, "provider")
+        check_user(user)
+        check_optional(replaces, str, "replaces")
         check_topic(topic)
         check_type(url, str, "the url")
         if not is_url(url):
             raise PushcryptError(Code.INVALID_REQUEST, "the url is not https, or http in a home network, without user and fragment")
-        return cls(provider=provider, url=url, topic=topic, created=time_or_now(at), _secret=secrets.token_bytes(SALT_LENGTH))
+        return cls(provider=provider, url=url, topic=topic, user=user, replaces=replaces, created=clock(), _secret=secrets.token_bytes(SALT_LENGTH))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Pairing:
@@ -108,17 +104,17 @@ class Pairing:
         provider = fields.needed(fields.read("provider", ProviderPublicKey.parse), "provider")
         _ = reply is None or acknowledged_in(reply)
         return cls(
-            provider=provider, url=url, topic=topic, created=created, claimed=claimed, device=device, update_key=fields.read("update_key", raw_key),
+            provider=provider, url=url, topic=topic, user=fields.text("user"), replaces=fields.text("replaces"), created=created, claimed=claimed, device=device, update_key=fields.read("update_key", raw_key),
             reply=reply, _secret=decode(secret))
 
     def to_json(self) -> str:
         """What to store, with the secret: only the server may read it. Delete it when the code has ended."""
-        names = ("url", "topic", "provider", "created", "claimed", "device", "update_key", "reply")
+        names = ("url", "topic", "provider", "user", "replaces", "created", "claimed", "device", "update_key", "reply")
         return written({"secret": self._secret} | {name: getattr(self, name) for name in names})
 
     @property
     def id(self) -> str:
-        """What `pairing_id` finds in the phone's request, 16 hexadecimal digits."""
+        """What the phone's request names, 16 hexadecimal digits."""
         return id_of(self._secret).hex()
 
     @property
@@ -126,13 +122,9 @@ class Pairing:
         """The text for a QR code. Anyone who sees it can pair."""
         return f"pushcrypt:1?{encode(bytes([1]) + self._secret + fingerprint_of(self.provider))}&{self.url}"
 
-    def open(self, body: str | bytes, key: AnyKey, *, at: int | None = None) -> PairingRequest:
-        """Opens what a phone posted. `key` signs the answer: a `ProviderKey`, at epoch 0, or the `Credential` of a signing key.
-
-        Answer 404 if it raises, and change nothing [P-4]: `malformed-record` for another post, `malformed-envelope`, `authentication-failed`, or
-        `expired` for a code that has ended. A key that is not the code's provider's raises `invalid-request`.
-        """
-        identity, now, request = Identity(key, self.topic), time_or_now(at), decoded(body)
+    def _open(self, request: bytes, identity: Identity) -> PairingRequest:
+        """Opens what a phone posted. If it raises, the answer is 404, and nothing changes [P-4]. A key that is not the code's provider's is a fault."""
+        now = clock()
         if identity.provider != self.provider:
             raise PushcryptError(Code.INVALID_REQUEST, "the key is not of the provider that the code names")
         start = self.created if self.claimed is None else self.claimed
@@ -167,11 +159,10 @@ class Pairing:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PairingRequest:
-    """What a phone posted, once it was opened."""
+    """What a phone posted, once it was opened: a record, or what to answer if that is decided, because the phone has paired already, another has
+    the code, or the record breaks a rule."""
 
-    #: The record to give to `accept`; `None` if only `answer` is left to send, and nothing to store.
     record: DeviceRecord | None
-    #: What to answer with status 200, if that is decided: the phone has paired already, another has the code, or the record breaks a rule.
     answer: str | None
     _pairing: Pairing
     _identity: Identity
@@ -198,7 +189,7 @@ class PairingRequest:
     def _sealed(self, reply: str) -> str:
         own = self._identity
         text = written(json.loads(reply) | {"provider": own.provider, "certificate": own.certificate})
-        signed = _signed_reply(own, self._pairing.topic, self._plain, text.encode())
+        signed = signed_reply(own, self._pairing.topic, self._plain, text.encode())
         return seal_reply(self._pairing._secret, self._pairing._scene, self._request, signed.encode())
 
     def __repr__(self) -> str:
@@ -209,11 +200,6 @@ def acknowledged_in(reply: str) -> DevicePublicKey:
     """The key in a stored reply."""
     fields = Fields(reply, "stored pairings")
     return fields.needed(fields.read("acknowledged", DevicePublicKey.parse), "the reply")
-
-
-def pairing_id(body: str | bytes) -> str:
-    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if there is none, or if it raises."""
-    return decoded(body)[:ID_LENGTH].hex()
 
 
 def is_url(url: str) -> bool:
@@ -228,18 +214,15 @@ def is_url(url: str) -> bool:
     return parts[1] == "https" or any(address in network for network in PRIVATE)
 
 
-def decoded(body: str | bytes) -> bytes:
-    """The bytes of a request in a post [D-17]."""
-    text = utf8(body, "the body")
-    fields = Fields(text if len(text) <= LONGEST_POST else b"", "posts")
-    fields.require(POSTS & fields.members.keys() == {"pairing"}, "what is posted")
-    data = decode(fields.text("pairing") or "")
+def decoded(text: str) -> bytes:
+    """The bytes of a request."""
+    data = decode(text)
     if HEADER_LENGTH + TAG_LENGTH <= len(data) <= LONGEST_REQUEST:
         return data
     raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request, or it is too long")
 
 
-def _signed_reply(own: Identity, topic: str, record: bytes, reply: bytes) -> str:
+def signed_reply(own: Identity, topic: str, record: bytes, reply: bytes) -> str:
     """The body of an answer to a record, whose bytes the signature covers too."""
     whose = lp16(topic.encode()) + bytes(own.provider) + own.signing_key + own.epoch.to_bytes(4, "big")
     data = b"pushcrypt/1 reply\0" + whose + hashlib.sha256(record).digest() + reply

@@ -3,7 +3,7 @@
     from pushcrypt.relay import PushKey, relay_message, relay_request
 
     push_key = PushKey.generate()  # once; its public half goes into accept(…, push_key=push_key.public_key)
-    request = relay_request("https://push.example.com", push_key, [relay_message(device.grant, sealer.request(push))])
+    request = relay_request("https://push.example.com", push_key, [relay_message(sealer.request(push))])
     answers = httpx.post(request.url, content=request.body, headers=request.headers, timeout=30).json()["answers"]
 
 Follow no redirect, and post only to origins in your own configuration.
@@ -17,11 +17,12 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ._envelope import encode, lp16, time_or_now
+from ._envelope import clock, encode, lp16, milliseconds
 from ._errors import Code, PushcryptError
 from ._json import write
 from ._keys import bytes32
@@ -78,19 +79,20 @@ class RelayRequest:
     body: bytes
 
 
-def relay_message(grant: str, request: PushRequest) -> dict[str, Any]:
-    """A message for a relay, of the device's grant and what `Sealer.request` returned.
+def relay_message(request: PushRequest) -> dict[str, Any]:
+    """A message for a relay, of what `Sealer.request` returned for a device with a grant.
 
     The relay writes what the phone shows if it cannot open the push: of the placeholder only the sound is used. A call, `voip`, is
     refused: `push-type-not-sealable`.
     """
-    check_type(grant, str, "the grant")
     check_type(request, PushRequest, "the request")
+    if request.grant is None:
+        raise PushcryptError(Code.INVALID_REQUEST, "the device has no grant: wait for its next record")
     if request.push_type not in KINDS:
         raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE, "a relay passes alerts and background pushes on, and no calls")
     push = json.loads(request.payload)
     message: dict[str, Any] = {
-        "grant": grant, "data": push["ENCRYPTED_DATA"], "kind": request.push_type, "priority": request.priority,
+        "grant": request.grant, "data": push["ENCRYPTED_DATA"], "kind": request.push_type, "priority": request.priority,
         "expiration": request.expiration, "collapse_id": request.collapse_id,
     }
     if request.push_type == "alert":
@@ -100,22 +102,21 @@ def relay_message(grant: str, request: PushRequest) -> dict[str, Any]:
     return message
 
 
-def relay_request(origin: str, key: PushKey, messages: Iterable[Mapping[str, Any]], *, at: int | None = None) -> RelayRequest:
+def relay_request(origin: str, key: PushKey, messages: Iterable[Mapping[str, Any]], *, at: datetime | None = None) -> RelayRequest:
     """Signs a request with 1 to 45 messages.
 
     Args:
         origin: The relay's, from your configuration, such as `https://push.example.com`.
         key: The push key that the grants name.
         messages: What `relay_message` returned.
-        at: The present time in milliseconds since 1970; by default the system's. After the refusal `clock` add the difference that its
-            `now` shows.
+        at: The present time; by default the system's. After the refusal `clock` add the difference that its `now` shows.
     """
     check_origin(origin)
     check_type(key, PushKey, "the key")
     every = checked_tuple(messages, dict, "messages")
     if not 1 <= len(every) <= MOST_MESSAGES:
         raise PushcryptError(Code.INVALID_REQUEST, f"a request has 1 to {MOST_MESSAGES} messages, not {len(every)}")
-    body, time = write({"messages": every}).encode(), time_or_now(at)
+    body, time = write({"messages": every}).encode(), clock() if at is None else milliseconds(at, "at")
     headers = {
         "content-type": "application/json", "pushcrypt-key": encode(key.public_key), "pushcrypt-time": str(time),
         "pushcrypt-signature": encode(key.sign(signed(origin, PATH, key.public_key, time, body))),

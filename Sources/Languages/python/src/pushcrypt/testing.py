@@ -1,7 +1,7 @@
 """A phone for your tests: it opens what a `Sealer` sealed.
 
     phone = DeviceKey.generate()
-    push = sealer.seal(payload, phone.public_key)
+    push = sealer.seal(payload, StoredDevice(device="phone1", topic=sealer.topic, public_key=phone.public_key))
     opened = open_push(push.payload, topic=sealer.topic, device=phone, provider=sealer.provider)
 
 It may change in any version and is not for phones: it remembers no message, no certificate and no key. Apps use the Swift library.
@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import ClassVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ._certificates import Certificate
-from ._envelope import check_topic, decode, envelope_info, lp16, number, signed, time_or_now
+from ._envelope import check_topic, decode, envelope_info, lp16, moment, number, signed, time_or_now
 from ._errors import Code, PushcryptError
 from ._format import (
     BUCKETS, CERTIFICATE_LENGTH, CLASSES, ENVELOPE_OVERHEAD, INNER_BODY, INNER_CONTENT, KIND_CERTIFIED, KIND_CLASS, SUITE,
@@ -52,18 +53,17 @@ class Opened:
     #: The payload as it was sealed. Its member `pushcrypt` holds keys of files.
     payload: bytes = field(repr=False)
     message_id: bytes
-    #: Milliseconds since 1970.
-    sent_at: int
-    #: The last millisecond at which a phone shows the message.
-    expires_at: int
+    sent_at: datetime
+    #: The last moment at which a phone shows the message.
+    expires_at: datetime
 
 
 def open_push(
-    push: bytes | str, *, topic: str, device: DeviceKey, provider: ProviderPublicKey, push_type: str = "alert", at: int | None = None
+    push: bytes | str, *, topic: str, device: DeviceKey, provider: ProviderPublicKey, push_type: str = "alert", at: datetime | None = None
 ) -> Opened:
     """Opens a push that the provider sealed for the device and the app `topic`.
 
-    `at` is the present time in milliseconds since 1970, by default the system's. The text of a refusal has its code.
+    `at` is the present time, by default the system's. The text of a refusal has its code.
     """
     check_topic(topic)
     check_type(device, DeviceKey, "the device's key")
@@ -96,4 +96,4 @@ def open_push(
     expires_at = sent_at + 1000 * number(inner, 93, 97)
     if time_or_now(at) > expires_at:
         raise PushcryptError(Code.EXPIRED)
-    return Opened(body, inner[69:85], sent_at, expires_at)
+    return Opened(body, inner[69:85], moment(sent_at), moment(expires_at))

@@ -1,9 +1,9 @@
 /**
  * End-to-end encrypted push notifications for providers: the phone alone reads what is in a push.
  *
- * <p>{@code pushcrypt} is the package of a provider. {@code pushcrypt.testing} is a phone, for tests.
+ * <p>{@code com.example.pushcrypt} is the package of a provider. {@code com.example.pushcrypt.testing} is a phone, for tests.
  */
-module pushcrypt {
-    exports pushcrypt;
-    exports pushcrypt.testing;
+module com.example.pushcrypt {
+    exports com.example.pushcrypt;
+    exports com.example.pushcrypt.testing;
 }

@@ -1,0 +1,109 @@
+package com.example.pushcrypt;
+
+import java.util.*;
+import com.example.pushcrypt.internal.*;
+
+/** Decides about the records of phones: Docs/FormatRecords.md, "Rules of providers". */
+public final class Registration {
+    private Registration() {}
+
+    /**
+     * Decides about a record, and returns what to store and to answer. It changes nothing.
+     *
+     * <p>What the record says replaces what is held. What it lacks stays: the topic, the user, the version, the token with its environment, the grant, and the time of the same
+     * key. Of a device that was removed, only the user, the update key and the sequence stay, and of one that was set up again, the user.
+     *
+     * @param record what the phone sent
+     * @param devices your store, in the transaction in which you store the result
+     * @param sessionUser the user whose session sent the record, never a member of it; {@code null} for a session without a user
+     * @param options what else you know
+     * @return what to store and to answer
+     * @throws PushcryptException {@code user-mismatch}, {@code generation-rollback}, {@code generation-too-high}, {@code suite-downgrade},
+     *     {@code unsupported-suite}, {@code topic-mismatch} or {@code key-taken}: answer with {@link Reply#refusal(PushcryptException, Certificate)}
+     * @throws IllegalArgumentException for a look-up that returns a device that was not asked for
+     */
+    public static Accepted accept(DeviceRecord record, Devices devices, String sessionUser, AcceptOptions options) {
+        StoredDevice.checkUser(sessionUser);
+        String id = record.deviceId() != null ? record.deviceId() : options.deviceId;
+        if (id == null) throw new PushcryptException(Code.MALFORMED_RECORD, "the record names no device; give your id for it as AcceptOptions.Builder.deviceId");
+        StoredDevice held = devices.find(id);
+        boolean isHeld = held == null || held.deviceId().equals(id);
+        if (!isHeld) throw new IllegalArgumentException("find(" + id + ") returned another device: one phone would get what is another's");
+        boolean isSame = held != null && held.publicKey().equals(record.publicKey());
+        if (!options.replaces) checkAgainst(record, held, isSame, sessionUser);
+        if (record.publicKey().suite() != Format.SUITE && (!isSame || held.isRemoved())) throw new PushcryptException(Code.UNSUPPORTED_SUITE);
+        StoredDevice kept = held == null || held.isRemoved() || options.replaces ? null : held;
+        boolean isOfApp = record.topic() == null || record.topic().equals(options.topic) && (kept == null || kept.topic().equals(record.topic()));
+        if (!isOfApp) throw new PushcryptException(Code.TOPIC_MISMATCH);
+
+        String user = sessionUser != null || held == null ? sessionUser : held.user();
+        StoredDevice device = new StoredDevice(merged(record.withDeviceId(id), options.replaces ? null : held, kept, options.topic), user, false);
+        List<StoredDevice> changes = displacing(device, kept != null && isSame, devices);
+        boolean isForeign = record.provider() != null && !options.ownKeys.contains(record.provider());
+        List<String> foreign = isForeign ? List.of("provider") : List.of(), warnings = new ArrayList<>();
+        String pushKey = options.pushKey == null ? null : Envelope.encode(options.pushKey);
+        Reply reply = new Reply(
+            record.publicKey(), null, null, null, null, options.provider, options.certificate, List.of(Format.SUITE), foreign, pushKey, null, false);
+        Certificate stale = neverIssued(record.certificate(), device.topic(), options);
+        if (isForeign) warnings.add(id + " names a provider key that you never had: somebody else has enrolled the phone");
+        if (stale != null) warnings.add(id + " shows a certificate that you never issued: your store is an old copy, or somebody has your provider key");
+        if (record.token() != null && record.environment() == null) warnings.add(id + " has a token without an environment: it is stored as one of production");
+        return new Accepted(device, changes, reply, stale, foreign, List.copyOf(warnings));
+    }
+
+    /** [D-22], [D-27], [D-28] and [D-29]. */
+    private static void checkAgainst(DeviceRecord record, StoredDevice held, boolean isSame, String user) {
+        long generation = held == null ? 0 : held.record().generation();
+        if (held != null) {
+            if (user == null ? held.user() != null && !isSame : !user.equals(held.user())) throw new PushcryptException(Code.USER_MISMATCH);
+            if (record.generation() < generation || record.generation() == generation && !isSame) throw new PushcryptException(Code.GENERATION_ROLLBACK);
+        }
+        if (record.generation() > generation + Format.GENERATION_STEP) throw new PushcryptException(Code.GENERATION_TOO_HIGH);
+        if (held != null && held.publicKey().suite() > record.publicKey().suite()) throw new PushcryptException(Code.SUITE_DOWNGRADE);
+    }
+
+    /** The device, and what is left of others with its key [D-32] or with its token: one phone of one user got each push twice. */
+    private static List<StoredDevice> displacing(StoredDevice device, boolean hasKey, Devices devices) {
+        List<StoredDevice> changes = new ArrayList<>(List.of(device));
+        for (StoredDevice other : devices.holders(device.publicKey(), device.token())) {
+            boolean isKey = other.publicKey().equals(device.publicKey()), isToken = device.token() != null && device.token().equals(other.token());
+            boolean isUsers = device.user() != null && device.user().equals(other.user());
+            if (!isKey && !isToken) throw new IllegalArgumentException("holders returned " + other.deviceId() + ", which has another key and another token");
+            if (other.deviceId().equals(device.deviceId())) continue;
+            if (isKey && !hasKey && !isUsers) throw new PushcryptException(Code.KEY_TAKEN);
+            boolean isLost = isKey && !hasKey || isUsers && isToken && device.topic().equals(other.topic());
+            if (isLost && !other.isRemoved()) changes.add(other.ended(other.record().sequence()));
+        }
+        return List.copyOf(changes);
+    }
+
+    /** The record as it is stored, after what is kept of the device. An end outranks all, but for the operator's word [D-26]. */
+    private static DeviceRecord merged(DeviceRecord record, StoredDevice held, StoredDevice kept, String topic) {
+        boolean isEnded = held != null && held.record().sequence() != null && held.record().sequence() == Format.LARGEST_TIME;
+        DeviceRecord old = kept == null ? DeviceRecord.of(record.publicKey(), null, 0) : kept.record(), known = held == null || isEnded ? record : held.record();
+        boolean isLater = known.sequence() == null || record.sequence() != null && record.sequence() > known.sequence();
+        String bound = Objects.requireNonNullElse(record.topic(), Objects.requireNonNullElse(old.topic(), topic));
+        boolean keepsTime = record.created() == null && old.publicKey().equals(record.publicKey()), keepsToken = record.token() == null;
+        DeviceRecord merged = new DeviceRecord(
+            record.deviceId(), record.publicKey(), record.suites(), bound, record.generation(), keepsTime ? old.created() : record.created(),
+            record.provider(), null, record.appVersion() == null ? old.appVersion() : record.appVersion(),
+            record.token(), record.environment() == null ? "production" : record.environment(), record.grant() == null ? old.grant() : record.grant(),
+            record.updateKey() == null ? known.updateKey() : record.updateKey(), isLater ? record.sequence() : known.sequence());
+        if (!keepsToken) return merged;
+        return merged.withToken(old.token(), record.environment() == null ? old.environment() : record.environment());
+    }
+
+    /** A certificate that verifies and that the provider never issued, or null [D-36]. */
+    private static Certificate neverIssued(Certificate shown, String topic, AcceptOptions options) {
+        Certificate current = options.certificate;
+        boolean isAsked = shown != null && (options.issued != null || current == null);
+        if (!isAsked || current != null && (shown.hasClaimOf(current) || shown.epoch() < current.floor())) return null;
+        if (options.issued != null && options.issued.stream().anyMatch(shown::hasClaimOf)) return null;
+        try {
+            shown.check(options.provider.key, topic);
+            return shown;
+        } catch (PushcryptException refused) {
+            return null;
+        }
+    }
+}

@@ -1,9 +1,0 @@
-package pushcrypt;
-
-/**
- * A file that was sealed.
- *
- * @param bytes what to store at the url of the reference; they are not copied, because a file may be large
- * @param reference the reference, for {@link SealOptions}
- */
-public record SealedFile(byte[] bytes, AttachmentReference reference) {}
