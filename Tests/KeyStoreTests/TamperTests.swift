@@ -108,7 +108,7 @@ struct TamperTests {
         for column in columns {
             for change in Self.changes {
                 // A constraint of the table may refuse the change already.
-                try? raw.execute("UPDATE \(table) SET \(column) = \(change.sql(column)) WHERE \(key) = 'one'")
+                try? raw.execute("UPDATE \(table) SET \(column) = \(change.sql(column)) WHERE \(key) = \(row)")
                 guard try raw.rows("SELECT * FROM \(table)") != original else { continue }
                 let error = error { try full.use(use, "one") }
                 #expect(error?.code == .corruptStore, "\(table).\(column) became \(change.name)")

@@ -22,5 +22,5 @@ for test; do
     esac
     set -- "$@" "$test"
 done
-java -Xmx1g -XX:+UseSerialGC -cp "$work/classes:$work/tests:$junit" org.junit.platform.console.ConsoleLauncher \
+java -Xmx1g -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$work/classes:$work/tests:$junit" org.junit.platform.console.ConsoleLauncher \
     --disable-banner --disable-ansi-colors --details=summary --fail-if-no-tests "$@"

@@ -50,7 +50,11 @@ struct KeyCertifyCommand: CommandBody {
     private func show(_ request: CertificateRequest, _ plan: CertificatePlan, _ console: Console) {
         console.hint(
             "app \(request.topic), provider key \(request.provider.id), signing key \(request.signingKey.text)")
-        let reason = request.kind == .stolen ? "after a theft" : request.proven == nil ? "planned" : "of a stale store"
+        let isFirst = request.current == nil && request.proven == nil
+        let reason =
+            isFirst
+            ? "the first"
+            : request.kind == .stolen ? "after a theft" : request.proven == nil ? "planned" : "of a stale store"
         console.hint(
             "epoch \(plan.epoch), \(reason): \(earlierKeys(floor: plan.floor, graceUntil: plan.graceUntil)); "
                 + (plan.expiresAt.map { "expires at \($0)" } ?? "never expires"))

@@ -4,7 +4,7 @@ the signing key is replaced. COUNT is the number of devices in the table, EVENTS
     postgres_test.py FOLDER PROGRAM SERVICE
 """
 import collections, contextlib, itertools, json, os, random, subprocess, sys, threading, time
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 from postgres_scene import FOLDER, LOG, PROGRAM, SECRET, SERVICE, URL, Database, Phone, Processes, persistently, rows
 from pushcrypt import Credential, ProviderKey, SigningKey, issue_certificate
@@ -22,20 +22,21 @@ GONE, RENEWED = "d0" * 32, "d1" * 32
 
 class Run:
     def __init__(self):
-        self.key, self.certificates, self.finished, self.feeding = ProviderKey.generate(), [], False, True
+        self.key, self.certificates, self.past, self.finished, self.feeding = ProviderKey.generate(), [], [], False, True
         self.phones = [Phone(f"phone{number}", f"user{number // 2}", self.register) for number in range(PHONES)]
         self.expected, self.fed = collections.defaultdict(set), itertools.count()
 
     def replace_key(self, stolen=False):
         """Returns the milliseconds that sealing waited."""
         signing, current = SigningKey.generate(), self.certificates[-1] if self.certificates else None
-        made = issue_certificate(self.key, signing.public_bytes(), topic=APP, current=current, stolen=stolen)
+        made = issue_certificate(self.key, signing.public_bytes(), topic=APP, current=current, past=self.past, stolen=stolen)
         with open(os.path.join(KEYS, f"{made.epoch}.key"), "w") as file:
             file.write(Credential(signing, made, self.key.public_key).secret_text())
         start = time.monotonic()
         done = rows("SELECT replace_key(%s, %s, %s, %s)", current.epoch if current else 0, made.epoch, made.floor, str(made))
         expect("the key is replaced", done, [(True,)])
         self.certificates.append(made)
+        self.past += [(current, datetime.now(timezone.utc))] if current else []
         return round(1000 * (time.monotonic() - start))
 
     def register(self, data, device, user):

@@ -88,7 +88,7 @@ def test_javascript(folder):
         file.write("""import { register, send } from "./server.mjs";
 const { device, reply } = await register(process.argv[2], { find: () => null, holders: () => [] }, "alice");
 const answer = device.grant ? await send(device, { aps: { alert: "It is ready" } }) : null;
-console.log(JSON.stringify({ reply, answer }));
+console.log(JSON.stringify({ reply: JSON.stringify(reply), answer }));
 """)
 
     def run():

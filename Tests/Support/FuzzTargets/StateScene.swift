@@ -128,7 +128,6 @@ extension StateScene<ProviderState> {
                 secret: Secret(copying: secret.span.extracting(0..<16)))
         ]
         state.settings = ["topic": "com.example.app", "title": ""]
-        state.restoredAt = now
         return StateScene(state.form) { state in
             for key in state.keys {
                 let used = try? key.providerKey()

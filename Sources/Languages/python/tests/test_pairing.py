@@ -23,7 +23,7 @@ from pushcrypt import (
 from pushcrypt._envelope import encode, lp16
 from pushcrypt._identity import Identity
 from pushcrypt.home import Posted, answer_post
-from pushcrypt.pairing import Pairing, PairingRequest, decoded, is_url, seal_reply, signed_reply
+from pushcrypt.pairing import Pairing, PairingRequest, decoded, is_url, seal_reply, _signed_reply
 from pushcrypt.testing import DeviceKey
 from vectors import Store, base64url, cases, label, stored as stored_device
 
@@ -121,7 +121,7 @@ def test_pairings(case: dict[str, Any]) -> None:
     assert (pairing.code, pairing.id, pairing.to_json()) == (case["code"], case["id"], stored(case))
     assert code.request(case["record"], bytes.fromhex(case["salt"])) == case["post"] == post(base64url(case["request"]))
     assert decoded(json.loads(case["post"])["pairing"])[:8].hex() == pairing.id
-    signed = signed_reply(Identity(key, case["topic"]), case["topic"], case["record"].encode(), case["replyRecord"].encode())
+    signed = _signed_reply(Identity(key, case["topic"]), case["topic"], case["record"].encode(), case["replyRecord"].encode())
     assert signed == case["signedReply"]
     assert seal_reply(bytes.fromhex(case["secret"]), pairing._scene, base64url(case["request"]), signed.encode()) == case["reply"]
     given, request = json.loads(case["replyRecord"]), opened(case["post"], pairing=pairing, key=key)

@@ -22,13 +22,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ._envelope import check_topic, decode, encode, lp16, moment, time_or_now, whole_seconds
 from ._errors import Code, PushcryptError
 from ._format import LARGEST_TIME
+from ._hpke import expand, extract
 from ._json import Number, parse_object
 from ._keys import DevicePublicKey, bytes32
 from ._types import check_optional, check_type, checked_tuple
@@ -177,4 +176,4 @@ def whose(device: bytes, topic: str) -> bytes:
 
 
 def derived(key: bytes, salt: bytes, info: bytes) -> bytes:
-    return HKDF(hashes.SHA256(), 32, salt, info).derive(key)
+    return expand(extract(salt, b"", key), b"", info)

@@ -31,7 +31,7 @@ from ._keys import ProviderPublicKey, verifies
 from ._records import NONCE, DeviceRecord, Reply, is_device_id
 from ._registration import Accepted, Devices, StoredDevice, accept, found
 from ._types import check_optional, utf8
-from .pairing import ID_LENGTH, NEEDED, Pairing, decoded, signed_reply
+from .pairing import ID_LENGTH, NEEDED, Pairing, decoded, _signed_reply
 
 __all__ = ["Home", "Posted", "answer_post"]
 
@@ -64,14 +64,14 @@ class Posted:
     warnings: Sequence[str] = ()
 
 
-class Refused(Exception):
+class _Refused(Exception):
     """A reason, and the held sequence."""
 
     def __init__(self, reason: str, sequence: int | None = None) -> None:
         self.reason, self.sequence = reason, sequence
 
 
-class Desk:
+class _Desk:
     """What answers one post."""
 
     def __init__(
@@ -83,7 +83,7 @@ class Desk:
         self.own_keys, self.issued = own_keys, issued
 
     def reply(self, context: str, asked: bytes, reply: Reply) -> str:
-        return signed_reply(self.identity, context, asked, reply.to_json().encode())
+        return _signed_reply(self.identity, context, asked, reply.to_json().encode())
 
     def named(self, **members: object) -> Reply:
         """A reply with the provider's keys."""
@@ -111,12 +111,12 @@ class Desk:
             held = found(self.home, record.device)
             # A code for nobody brings no user's device back [P-9].
             if held is not None and not replaces and (not held.is_removed or held.user != pairing.user):
-                raise Refused("user-mismatch")
+                raise _Refused("user-mismatch")
             if held is not None and not replaces:
                 check_sequence(record.sequence, held)
             accepted = self.accept(record, pairing.user, replaces)
             reply = accepted.reply
-        except Refused as refused:
+        except _Refused as refused:
             reply = Reply(refused=refused.reason, sequence=refused.sequence)
         except PushcryptError as error:
             reply = Reply.refusal(error)
@@ -142,19 +142,19 @@ class Desk:
         warnings: Sequence[str] = ()
         try:
             if held is None or held.is_removed:
-                raise Refused("unknown-device")
+                raise _Refused("unknown-device")
             key = held.update_key
             is_held = key is not None and (record is None or record.update_key == key)
             message = b"pushcrypt/1 record\0\x02" + lp16(context.encode()) + bytes(provider) + data
             if key is None or not is_held or not verifies(key, signature, message):
-                raise Refused("bad-record-signature")
+                raise _Refused("bad-record-signature")
             check_sequence(sequence, held)
             if record is None:
                 reply, changes = self.named(ended=device), (held.ended(LARGEST_TIME),)
             else:
                 accepted = self.accept(record, held.user, is_signed=True)
                 reply, changes, warnings = accepted.reply, accepted.changes, accepted.warnings
-        except Refused as refused:
+        except _Refused as refused:
             reply = self.named(refused=refused.reason, sequence=refused.sequence)
         except PushcryptError as error:
             reply = self.named(refused=str(error.code))
@@ -164,7 +164,7 @@ class Desk:
 def check_sequence(sequence: int | None, held: StoredDevice) -> None:
     """[D-25]"""
     if (sequence or 0) <= (held.sequence or 0):
-        raise Refused("stale-record", held.sequence)
+        raise _Refused("stale-record", held.sequence)
 
 
 def answer_post(
@@ -184,7 +184,7 @@ def answer_post(
         own_keys: Other provider keys that you have or had.
         issued: All certificates that you issued, down to the floor of the current one.
     """
-    desk, data = Desk(home, key, topic, push_key, own_keys, issued), utf8(body, "the body")
+    desk, data = _Desk(home, key, topic, push_key, own_keys, issued), utf8(body, "the body")
     try:
         fields = Fields(data if len(data) <= LONGEST_POST else b"", "posts")
         kinds = POSTS & fields.members.keys()

@@ -189,7 +189,7 @@ class PairingRequest:
     def _sealed(self, reply: str) -> str:
         own = self._identity
         text = written(json.loads(reply) | {"provider": own.provider, "certificate": own.certificate})
-        signed = signed_reply(own, self._pairing.topic, self._plain, text.encode())
+        signed = _signed_reply(own, self._pairing.topic, self._plain, text.encode())
         return seal_reply(self._pairing._secret, self._pairing._scene, self._request, signed.encode())
 
     def __repr__(self) -> str:
@@ -222,7 +222,7 @@ def decoded(text: str) -> bytes:
     raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request, or it is too long")
 
 
-def signed_reply(own: Identity, topic: str, record: bytes, reply: bytes) -> str:
+def _signed_reply(own: Identity, topic: str, record: bytes, reply: bytes) -> str:
     """The body of an answer to a record, whose bytes the signature covers too."""
     whose = lp16(topic.encode()) + bytes(own.provider) + own.signing_key + own.epoch.to_bytes(4, "big")
     data = b"pushcrypt/1 reply\0" + whose + hashlib.sha256(record).digest() + reply
