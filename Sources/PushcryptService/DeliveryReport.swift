@@ -29,7 +29,8 @@ public struct DeliveryReport: Hashable, Sendable, CustomStringConvertible {
 
     /// The row of the journal.
     var entry: JournalEntry {
-        JournalEntry(time: receivedAt, fingerprint: fingerprint, code: code, keyState: keyState, milliseconds: milliseconds)
+        JournalEntry(
+            time: receivedAt, fingerprint: fingerprint, code: code, keyState: keyState, milliseconds: milliseconds)
     }
 }
 

@@ -48,6 +48,13 @@ extension OnePush {
         return content
     }
 
+    func report(_ outcome: Delivery.Outcome) -> DeliveryReport {
+        let (keyState, warnings) = progress.withLock { ($0.keyState, $0.warnings) }
+        return DeliveryReport(
+            receivedAt: receivedAt, milliseconds: configuration.now().milliseconds(since: receivedAt),
+            fingerprint: push.fingerprint, outcome: outcome, keyState: keyState, warnings: warnings)
+    }
+
     /// Removes what shows withdrawn messages.
     func remove(_ withdrawn: Set<MessageMark>) {
         let shared = sharedFiles
@@ -168,6 +175,26 @@ extension OnePush {
 
     private final class Returned<R> {
         var value: UncheckedSendableBox<R>?
+    }
+}
+
+extension OnePush.Ending {
+    /// The reason for the fallback, if nothing else can be shown.
+    var reason: Delivery.Reason {
+        switch self {
+        case .failed(let reason): reason
+        case .expired: .systemExpired
+        case .released: .abandoned
+        case .done, .deadline: .deadline
+        }
+    }
+
+    /// Whether the push's own thread is done.
+    var isOwn: Bool {
+        switch self {
+        case .done, .failed: true
+        case .deadline, .expired, .released: false
+        }
     }
 }
 

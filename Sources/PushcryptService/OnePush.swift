@@ -159,11 +159,13 @@ final class OnePush: @unchecked Sendable {
     /// Fetches the full body and the files, as long as there is time.
     private func fetch(_ opened: OpenedPush) {
         let fetch = AttachmentWork(for: opened.notification, to: opened.account, of: request, configuration, files)
-        guard let content = progress.withLock({ progress -> UncheckedSendableBox<UNMutableNotificationContent>? in
-            guard !progress.isLate, let shown = progress.best.shown else { return nil }
-            progress.fetch = fetch
-            return UncheckedSendableBox(shown.content.thawed)
-        }) else { return }
+        guard
+            let content = progress.withLock({ progress -> UncheckedSendableBox<UNMutableNotificationContent>? in
+                guard !progress.isLate, let shown = progress.best.shown else { return nil }
+                progress.fetch = fetch
+                return UncheckedSendableBox(shown.content.thawed)
+            })
+        else { return }
         fetch.start { [self] text in
             content.value.body = text
             offer(content, isComplete: false, isLast: false)
@@ -235,6 +237,7 @@ final class OnePush: @unchecked Sendable {
     func end(_ why: Ending) {
         let taken = progress.withLock { progress -> Taken? in
             guard let best = progress.best.take(why.reason), let handler = progress.contentHandler else { return nil }
+            if progress.isChanging { progress.warnings.append("the app's change was not done in time") }
             defer { (progress.contentHandler, progress.timers) = (nil, []) }
             return Taken(
                 best: best, contentHandler: handler, timers: progress.timers, opened: progress.opened,
@@ -268,19 +271,8 @@ final class OnePush: @unchecked Sendable {
 
     /// Reports the outcome before the content handler runs, because the system may then suspend this process.
     private func report(_ outcome: Delivery.Outcome, _ why: Ending, isRescue: Bool, isJournaled: Bool) {
-        let isOpening = progress.withLock { progress in
-            if progress.isChanging { progress.warnings.append("the app's change was not done in time") }
-            return progress.isOpening
-        }
         log.write(report(outcome), isRescue ? .rescue : why.isOwn ? .own : .other, isJournaled: isJournaled)
-        if isRescue || isOpening { files.stop() }
-    }
-
-    func report(_ outcome: Delivery.Outcome) -> DeliveryReport {
-        let (keyState, warnings) = progress.withLock { ($0.keyState, $0.warnings) }
-        return DeliveryReport(
-            receivedAt: receivedAt, milliseconds: configuration.now().milliseconds(since: receivedAt),
-            fingerprint: push.fingerprint, outcome: outcome, keyState: keyState, warnings: warnings)
+        if isRescue || progress.withLock({ $0.isOpening }) { files.stop() }
     }
 
     /// Deletes device keys that no longer open anything: after the delivery, because the Keychain may hang.
@@ -289,26 +281,6 @@ final class OnePush: @unchecked Sendable {
         guard let opened, let receiver else { return }
         Thread.detachNewThread { [receivedAt] in
             receiver.deleteRetiredKeys(after: opened.delivery(), at: receivedAt)
-        }
-    }
-}
-
-extension OnePush.Ending {
-    /// The reason for the fallback, if nothing else can be shown.
-    fileprivate var reason: Delivery.Reason {
-        switch self {
-        case .failed(let reason): reason
-        case .expired: .systemExpired
-        case .released: .abandoned
-        case .done, .deadline: .deadline
-        }
-    }
-
-    /// Whether the push's own thread is done.
-    fileprivate var isOwn: Bool {
-        switch self {
-        case .done, .failed: true
-        case .deadline, .expired, .released: false
         }
     }
 }

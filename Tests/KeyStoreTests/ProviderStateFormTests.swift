@@ -106,7 +106,7 @@ struct ProviderStateFormTests {
         (#""url":"#, #""uri":"#), (#""user":"alice""#, #""user":1"#), (#""time":11"#, #""time":1.5"#),
         (#""device":"phone1""#, #""device":1"#), (#""update_key":""#, #""update_key":"A"#),
         (#""update_key""#, #""former_key""#), (#"{"name":"title","value":"T"}"#, #"{"name":"topic","value":"T"}"#),
-        (#","value":"T""#, ""), (#""value":"T""#, #""value":1"#), 
+        (#","value":"T""#, ""), (#""value":"T""#, #""value":1"#),
     ]
 
     @Test func whatCouldNotHaveBeenWrittenIsNotRead() throws {

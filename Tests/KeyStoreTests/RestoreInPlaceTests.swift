@@ -279,8 +279,9 @@ struct RestoreInPlaceTests {
     // MARK: Deleted secrets
 
     @Test func whatTheBackupLacksIsInNoFile() throws {
-        let secret = "a-setting-that-the-backup-lacks"
-        try store.setSetting(secret, named: "title")
+        let secret = "a-device-that-the-backup-lacks"
+        let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+        _ = try store.addDevice(registration, id: secret, at: start)
         #expect(try scratch.bytes().contains(Bytes(secret.utf8)))
         try restore()
         #expect(try !scratch.bytes().contains(Bytes(secret.utf8)))

@@ -89,9 +89,9 @@ package struct OpenedPush: Sendable {
     ) -> Handover {
         var problems: [String] = []
         let answer = sealedAnswer(&problems)
-        let isQuiet = claim?.isQuiet ?? false
+        let (isQuiet, wasWithdrawn) = (claim?.isQuiet ?? false, claim?.verdict == .withdrawn)
         func outcome(_ claim: ReplayClaim, _ handover: ReplayHandover) -> (delivery: Delivery, isAsPrepared: Bool) {
-            let isAsPrepared = handover.isWithdrawn ? claim.verdict == .withdrawn : handover.rings || isQuiet
+            let isAsPrepared = handover.isWithdrawn ? wasWithdrawn : handover.rings || isQuiet
             return (shown(claim, rings: handover.rings, isWithdrawn: handover.isWithdrawn), isAsPrepared)
         }
         func rows(_ claim: ReplayClaim, _ handover: ReplayHandover) -> HandoverRows {
@@ -144,7 +144,8 @@ extension ReplayClaim {
         var problems: [String] = []
         if wasDamaged {
             problems.append(
-                "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown")
+                "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown"
+            )
         }
         if let problem { problems.append("replay guard: \(problem)") }
         return problems

@@ -53,10 +53,6 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     /// How long a response is passed again that the app fails to handle.
     private static let patience = Interval.days(3)
 
-    /// The queue for waiting on disk and keys, so that tasks' shared threads never wait.
-    private static let queue = DispatchQueue(
-        label: "pushcrypt.respond", qos: .userInitiated, attributes: .concurrent)
-
     /// Creates a responder. Reads nothing before there is something to open.
     public init(configuration: Configuration, handler: @escaping Handler) {
         self.configuration = configuration
@@ -118,7 +114,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     private func replay() async -> Int {
         let waiting: [KeptResponses.Waiting]
         do {
-            waiting = try await Self.blocking { [self] in
+            waiting = try await onFiles { [self] in
                 let keys = try configuration.opening.keys()
                 return try kept().waiting(openedWith: keys, at: configuration.opening.now())
             }
@@ -140,7 +136,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             done += 1
             await end(received)
             do {
-                try await Self.blocking { [self] in try kept().remove(waiting) }
+                try await onFiles { [self] in try kept().remove(waiting) }
             } catch {
                 report(.unreadable, received, ServiceFiles.text(for: error))
             }
@@ -161,7 +157,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
 
     private func keep(_ value: NotificationResponseValue, _ received: ReceivedResponse) async -> Bool {
         do {
-            let dropped = try await Self.blocking { [self] in
+            let dropped = try await onFiles { [self] in
                 try kept().keep(
                     value, sealedTo: try deviceKey(received.account),
                     at: configuration.opening.now())
@@ -191,12 +187,12 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
 
     private func hold(_ value: NotificationResponseValue) async {
         guard value.mark != nil else { return }
-        await Self.blocking { [self] in try? answers().hold(value) }
+        try? await onFiles { [self] in try answers().hold(value) }
     }
 
     private func end(_ received: ReceivedResponse) async {
         guard received.value.mark != nil else { return }
-        await Self.blocking { [self] in try? answers().end(received.value) }
+        try? await onFiles { [self] in try answers().end(received.value) }
     }
 
     // MARK: Steps
@@ -231,28 +227,13 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         configuration.observe?(ResponseReport(outcome: outcome, reason: reason, problem: problem))
     }
 
-    static func blocking<R: Sendable, E: Error>(
-        _ work: @escaping @Sendable () throws(E) -> R
-    ) async throws(E) -> R {
-        let result: Result<R, E> = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Result { () throws(E) in try work() }) }
+    /// Waits for work on the files of the app group. The system should not suspend the process meanwhile: it ends one that is
+    /// suspended with a lock on a shared file.
+    private func onFiles<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
+        try await Self.blocking { [files] () throws(any Error) in
+            files.begin()
+            return try ExpiringActivity.system.run("keeping a response", expired: files.stop, work)
         }
-        return try result.get()
-    }
-}
-
-/// Runs replays one after another, so that two do not pass the same response to the app.
-private actor ReplayOrder {
-    private var latest: Task<Int, Never>?
-
-    func run(_ replay: @escaping @Sendable () async -> Int) async -> Int {
-        let earlier = latest
-        let task = Task {
-            _ = await earlier?.value
-            return await replay()
-        }
-        latest = task
-        return await task.value
     }
 }
 

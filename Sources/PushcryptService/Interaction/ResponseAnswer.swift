@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Pushcrypt
 internal import PushcryptKeyStore
 public import PushcryptReceiver
@@ -22,9 +23,26 @@ extension ReceivedResponse {
         try await NotificationResponder.blocking {
             let (opening, files) = (configuration.opening, ServiceFiles(configuration.opening))
             let now = opening.now()
-            return try ResponseAnswers(in: files.database().answerKeys).answer(
-                to: value, action: action ?? value.action.identifier, text: text ?? value.userText,
-                openedWith: opening.keys(), answeredAt: keptAt ?? now, at: now)
+            return try ExpiringActivity.system.run("answering", expired: files.stop) {
+                try ResponseAnswers(in: files.database().answerKeys).answer(
+                    to: value, action: action ?? value.action.identifier, text: text ?? value.userText,
+                    openedWith: opening.keys(), answeredAt: keptAt ?? now, at: now)
+            }
         }
+    }
+}
+
+extension NotificationResponder {
+    /// The queue for waiting on disk and keys, so that tasks' shared threads never wait.
+    private static let queue = DispatchQueue(
+        label: "pushcrypt.respond", qos: .userInitiated, attributes: .concurrent)
+
+    static func blocking<R: Sendable, E: Error>(
+        _ work: @escaping @Sendable () throws(E) -> R
+    ) async throws(E) -> R {
+        let result: Result<R, E> = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Result { () throws(E) in try work() }) }
+        }
+        return try result.get()
     }
 }
