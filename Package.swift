@@ -329,7 +329,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "Races",
-            dependencies: ["PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "Seed", "TestPhone", "UserNotifications"],
+            dependencies: [
+                "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "Seed", "TestPhone", "UserNotifications",
+            ],
             path: "Tests/Checks/Races", swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: sodium, path: "Tests/Checks/Bench/BareCalls",

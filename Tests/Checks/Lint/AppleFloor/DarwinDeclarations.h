@@ -169,7 +169,11 @@ char *strerror(int);
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
 #define ENOTSUP 45
+#define ENFILE 23
+#define EADDRINUSE 48
+#define ECONNABORTED 53
 #define ECONNRESET 54
+#define ECONNREFUSED 61
 #define ETIMEDOUT 60
 #define ELOOP 62
 #define ENAMETOOLONG 63
@@ -255,6 +259,9 @@ struct sockaddr_un { unsigned char sun_len; sa_family_t sun_family; char sun_pat
 #define SOCK_STREAM 1
 int socket(int, int, int);
 int connect(int, const struct sockaddr *, socklen_t);
+int bind(int, const struct sockaddr *, socklen_t);
+int listen(int, int);
+int accept(int, struct sockaddr *, socklen_t *);
 ssize_t send(int, const void *, size_t, int);
 ssize_t recv(int, void *, size_t, int);
 

@@ -371,7 +371,15 @@ open class NSMutableDictionary: NSObject {
         set {}
     }
 }
+public let NSPOSIXErrorDomain = ""
+public enum QualityOfService: Int, Sendable { case userInteractive, userInitiated, utility, background, `default` }
 open class Thread: NSObject, @unchecked Sendable {
+    @available(iOS 10, macOS 10.12, *) public convenience init(block: @escaping @Sendable () -> Void) { self.init() }
+    @available(iOS 8, macOS 10.10, *) open var qualityOfService: QualityOfService {
+        get { .default }
+        set {}
+    }
+    open func start() {}
     open class var current: Thread { Thread() }
     open class var isMainThread: Bool { false }
     open var threadDictionary: NSMutableDictionary { NSMutableDictionary() }
