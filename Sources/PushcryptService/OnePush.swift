@@ -135,25 +135,33 @@ final class OnePush: @unchecked Sendable {
         end(.done)
     }
 
-    /// Offers the content of a message as if it were new, before anything is written.
+    /// Offers the content of a message as if it were new, before anything is written. Whoever gives it out hands the message
+    /// over: both become known at once.
     private func offer(_ opened: OpenedPush, _ hasFiles: Bool) -> Bool {
-        note { progress in
+        let delivery = opened.delivery()
+        let content = UncheckedSendableBox(content(of: delivery).frozen)
+        let outcome = Self.outcome(delivery.outcome, isComplete: !hasFiles)
+        return progress.withLock { progress in
             (progress.keyState, progress.isOpening) = (opened.keyState, false)
             progress.warnings += opened.warnings
-            progress.opened = progress.best.isOver ? nil : opened
+            guard progress.best.offer(.opened, content.value, outcome) else { return false }
+            progress.opened = opened
+            return true
         }
-        let delivery = opened.delivery()
-        return offer(.opened, content(of: delivery), delivery.outcome, isComplete: !hasFiles)
     }
 
     @discardableResult
-    func offer(
+    private func offer(
         _ stage: Best<UNNotificationContent>.Stage, _ content: UNNotificationContent, _ outcome: Delivery.Outcome,
         isComplete: Bool = true
     ) -> Bool {
         let content = UncheckedSendableBox(content.frozen)
-        let outcome = outcome == .opened && !isComplete ? .openedWithoutAttachment : outcome
+        let outcome = Self.outcome(outcome, isComplete: isComplete)
         return progress.withLock { $0.best.offer(stage, content.value, outcome) }
+    }
+
+    private static func outcome(_ outcome: Delivery.Outcome, isComplete: Bool) -> Delivery.Outcome {
+        outcome == .opened && !isComplete ? .openedWithoutAttachment : outcome
     }
 
     /// Fetches the full body and the files, as long as there is time.
