@@ -197,8 +197,11 @@ package struct LineFailure: Error {
 
     /// Creates a line's failure from one that would end the command for a single device.
     init(_ failure: CommandFailure) {
-        guard let cause = failure.cause as? any CodedError else { preconditionFailure("a line's failure has a code") }
-        self.init(cause)
+        if let cause = failure.cause as? any CodedError {
+            self.init(cause)
+        } else {
+            self.init(code: failure.code, message: failure.message)
+        }
     }
 
     package init(_ code: SendCode, _ message: String) { self.init(code: code.rawValue, message: message) }

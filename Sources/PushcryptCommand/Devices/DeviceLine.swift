@@ -130,7 +130,8 @@ enum DeviceInput {
             throw CommandFailure(error, in: name)
         }
         guard case .record(let record) = post, case .registration(let registration) = record.content else {
-            throw .refused("the phone ends its device: pushcrypt device accept takes that, without a session")
+            let text = "the phone ends its device: pushcrypt device accept takes that, without a session"
+            throw CommandFailure(.refused, text, cause: KeyError(.malformedRecord, text))
         }
         return (registration, record)
     }
