@@ -182,7 +182,7 @@ extension StoreTransaction {
             suites: terms.suites, pushKey: state.push?.record.publicKey)
         reply.sequence = sequence
         guard session == nil, let provider, let context else { return PostAnswer(reply.json, event, foreign: foreign) }
-        let body = SignedReply.body(reply, to: record.bytes, by: try provider.signer(for: context), for: context)
+        let body = SignedReply.body(reply, to: record.asked, by: try provider.signer(for: context), for: context)
         return PostAnswer(body, event, foreign: foreign)
     }
 

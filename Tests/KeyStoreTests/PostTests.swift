@@ -173,7 +173,7 @@ struct PostTests {
         try refuses(phone.signed(12, over: .session), session: .user("alice"), "stale-record")
         let answer = try #require(try store.accept(first.body, at: start))
         let trust = ProviderTrust(pinned: [phone.provider])
-        let reply = try SignedReply.open(answer.body, to: first.bytes, trusting: trust, for: .app, at: start)
+        let reply = try SignedReply.open(answer.body, to: first.asked, trusting: trust, for: .app, at: start)
         #expect(reply?.sequence == 12)
         #expect(try store.sequence(of: phone.id) == 12 && store.sequence(of: "phone2") == 0)
     }
@@ -351,22 +351,22 @@ struct PostTests {
     @Test func repliesWithoutASessionAreSigned() throws {
         try enrol()
         let (trust, record) = (ProviderTrust(pinned: [phone.provider]), try phone.signed(11))
-        #expect(try reply(to: record.body, record.bytes, trust)?.verdict == .acknowledged(phone.key))
+        #expect(try reply(to: record.body, record.asked, trust)?.verdict == .acknowledged(phone.key))
         let stranger = ProviderTrust(pinned: [ProviderKey().publicKey])
-        #expect(try reply(to: record.body, record.bytes, stranger) == nil)
-        #expect(try reply(to: record.body, phone.signed(11).bytes, trust) == nil, "another nonce")
+        #expect(try reply(to: record.body, record.asked, stranger) == nil)
+        #expect(try reply(to: record.body, phone.signed(11).asked, trust) == nil, "another nonce")
         // In a session it is not, and nobody takes it for a signed one.
         let next = try phone.signed(12, over: .session)
         let answer = try #require(try store.accept(next.body, session: .user("alice"), at: start))
         #expect(try RegistrationReply(json: answer.body).verdict == .acknowledged(phone.key))
-        #expect(try SignedReply.open(answer.body, to: next.bytes, trusting: trust, for: .app, at: start) == nil)
+        #expect(try SignedReply.open(answer.body, to: next.asked, trusting: trust, for: .app, at: start) == nil)
         // Of what is refused, too.
         var unknown = phone
         unknown.id = "phone2"
         let other = try unknown.signed(1)
-        #expect(try reply(to: other.body, other.bytes, trust)?.verdict == .refused(.unknownDevice))
+        #expect(try reply(to: other.body, other.asked, trust)?.verdict == .refused(.unknownDevice))
         let end = try phone.end()
-        #expect(try reply(to: end.body, end.bytes, trust)?.verdict == .ended(phone.id))
+        #expect(try reply(to: end.body, end.asked, trust)?.verdict == .ended(phone.id))
     }
 
     /// [D-44]
@@ -378,7 +378,7 @@ struct PostTests {
         let answer = try #require(try store.accept(record.body, at: start + 1))
         func open(_ certificate: Certificate, at now: Timestamp) throws -> RegistrationReply? {
             let trust = ProviderTrust([ProviderTrust.Pin(phone.provider, LearnedTrust(certificate))])
-            return try SignedReply.open(answer.body, to: record.bytes, trusting: trust, for: .app, at: now)
+            return try SignedReply.open(answer.body, to: record.asked, trusting: trust, for: .app, at: now)
         }
         #expect(try open(old, at: start + 1)?.certificate == old)
         let planned = try #require(try store.rotateSigningKey(at: start + 100).certificate)

@@ -20,8 +20,8 @@ struct SignedVectors: Codable {
         let providerSeed: Hex
         @OrNull var signingSeed: Hex?
         @OrNull var certificate: String?
-        let context, asked, replyRecord: String
-        let signed: Hex
+        let context, replyRecord: String
+        let asked, signed: Hex
         let body: String
     }
 
@@ -29,7 +29,8 @@ struct SignedVectors: Codable {
         let name, context: String
         let now: UInt64
         let pins, learned: [String]
-        let asked, body: String
+        let asked: Hex
+        let body: String
         let believed: Bool
 
         var trust: ProviderTrust {
@@ -109,13 +110,13 @@ struct SignedVectors: Codable {
             } else { EnvelopeSigner(provider) }
         let reply = try RegistrationReply(json: Bytes(one.replyRecord.utf8))
         #expect(reply.certificate == certificate)
-        let body = SignedReply.body(reply, to: Bytes(one.asked.utf8), by: signer, for: topic)
+        let body = SignedReply.body(reply, to: one.asked.bytes, by: signer, for: topic)
         // The order of the members is free.
         if reply.json == Bytes(one.replyRecord.utf8) { #expect(body == Bytes(one.body.utf8)) }
         let trust = ProviderTrust([ProviderTrust.Pin(provider.publicKey, LearnedTrust(certificate))])
         for body in [body, Bytes(one.body.utf8)] {
             let read = SignedReply.open(
-                body, to: Bytes(one.asked.utf8), trusting: trust, for: topic, at: FormatFixture.now)
+                body, to: one.asked.bytes, trusting: trust, for: topic, at: FormatFixture.now)
             #expect(read == reply)
         }
     }
@@ -124,7 +125,7 @@ struct SignedVectors: Codable {
     @Test(.vectors("beliefs in signed replies"), arguments: try SignedVectors.file.get().beliefs)
     func aReplyIsBelievedIfAMessageOfItsSignerWouldOpen(_ one: SignedVectors.Belief) throws {
         let reply = SignedReply.open(
-            Bytes(one.body.utf8), to: Bytes(one.asked.utf8), trusting: try one.trust, for: try Topic(one.context),
+            Bytes(one.body.utf8), to: one.asked.bytes, trusting: try one.trust, for: try Topic(one.context),
             at: Timestamp(milliseconds: one.now))
         #expect((reply != nil) == one.believed)
     }

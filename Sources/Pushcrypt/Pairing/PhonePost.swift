@@ -61,11 +61,11 @@ package enum PhonePost: Sendable {
 /// A provider's reply with its signature, over what was asked.
 ///
 ///     signed   "pushcrypt/1 reply" || 0x00 || lp16(context) || provider public key || signing public key || epoch
-///              || SHA-256(record bytes) || reply bytes
+///              || SHA-256(asked) || reply bytes
 ///
 /// (`Docs/FormatRecords.md`, Posts)
 package enum SignedReply {
-    /// Signs a reply to a record, or to the text of a hello; the reply names the signer's certificate.
+    /// Signs a reply to what was asked; the reply names the signer's certificate.
     ///
     /// - Returns: The answer's body, JSON.
     package static func body(
@@ -83,7 +83,7 @@ package enum SignedReply {
     ///
     /// - Parameters:
     ///   - body: The answer's body.
-    ///   - asked: The bytes of the record, or the text of the hello.
+    ///   - asked: The record and its signature, the text of the hello, or what the pairing request holds.
     ///   - trust: What the account trusts.
     /// - Returns: nil for any other body.
     package static func open(

@@ -23,6 +23,10 @@ public struct SignedRecord: Hashable, Sendable {
     package let bytes: ContiguousArray<UInt8>
     private let signature: ContiguousArray<UInt8>
 
+    /// What a reply to the post is signed over: the record, then its signature. Otherwise somebody on the way could change the
+    /// signature alone, and would get a refusal of the genuine record. [D-44]
+    package var asked: ContiguousArray<UInt8> { bytes + signature }
+
     /// The most bytes of a record.
     static let maximumLength = 16_384
 

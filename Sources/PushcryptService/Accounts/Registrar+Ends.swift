@@ -24,7 +24,7 @@ extension Registrar {
         _ answer: WebAnswer, to end: DeviceState.End, _ hello: RecordNonce?, _ state: inout DeviceState, _ terms: Terms,
         at now: Timestamp
     ) {
-        let asked = hello.map { ContiguousArray($0.description.utf8) } ?? end.record.bytes
+        let asked = hello.map { ContiguousArray($0.description.utf8) } ?? end.record.asked
         var reply: RegistrationReply?
         if answer.status == 200, let provider = end.record.provider {
             let trust = state.trust(in: provider, for: terms.topic)

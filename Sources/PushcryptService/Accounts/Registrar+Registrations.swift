@@ -113,7 +113,7 @@ extension Registrar {
             }
         case .open(let address, let hello):
             // Nobody but the provider can sign it. [D-44]
-            let asked = hello.map { ContiguousArray($0.description.utf8) } ?? request.signed.bytes
+            let asked = hello.map { ContiguousArray($0.description.utf8) } ?? request.signed.asked
             let trust = state.trust(for: terms.topic, account: account)
             guard let reply = SignedReply.open(answer.body, to: asked, trusting: trust, for: terms.topic, at: now)
             else {

@@ -89,7 +89,7 @@ final class Installation {
     private func believed(_ answer: Bytes, to request: EnrolmentRequest, at now: Timestamp) throws -> RegistrationReply?
     {
         guard try isPaired else { return try RegistrationReply(json: answer) }
-        return SignedReply.open(answer, to: request.signed.bytes, trusting: try trust, for: .app, at: now)
+        return SignedReply.open(answer, to: request.signed.asked, trusting: try trust, for: .app, at: now)
     }
 
     /// Takes the answer to a request; nil if the phone does not believe it.
@@ -167,7 +167,7 @@ extension Provider {
     func ends(_ end: DeviceState.End, at now: Timestamp = .start) throws -> Bool {
         let body = try answer(end.record.body, hasSession: false, at: now)
         let trust = ProviderTrust(pinned: [try key.publicKey])
-        switch SignedReply.open(body, to: end.record.bytes, trusting: trust, for: .app, at: now)?.verdict {
+        switch SignedReply.open(body, to: end.record.asked, trusting: trust, for: .app, at: now)?.verdict {
         case .ended(end.record.device), .refused(.unknownDevice), .refused(.badRecordSignature): return true
         default: return false
         }

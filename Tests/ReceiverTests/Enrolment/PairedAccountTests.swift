@@ -121,28 +121,28 @@ import Testing
         let request = try world.record()
         let reply = RegistrationReply(
             .acknowledged(request.record.publicKey), provider: try world.provider.key.publicKey)
-        let (bytes, signer) = (request.signed.bytes, try world.provider.store.signer(named: nil))
+        let (asked, signer) = (request.signed.asked, try world.provider.store.signer(named: nil))
         let body: Bytes
         switch doubt {
         case .unsigned: body = reply.json
-        case .anotherProvider: body = SignedReply.body(reply, to: bytes, by: EnvelopeSigner(ProviderKey()), for: .app)
+        case .anotherProvider: body = SignedReply.body(reply, to: asked, by: EnvelopeSigner(ProviderKey()), for: .app)
         case .anotherProvidersCertificate:
             let credential = try ProviderKey().certified(epoch: 7)
-            body = SignedReply.body(reply, to: bytes, by: try EnvelopeSigner(credential, for: .app), for: .app)
+            body = SignedReply.body(reply, to: asked, by: try EnvelopeSigner(credential, for: .app), for: .app)
         case .replacedKey: return #expect(try world.forgeAcknowledgement() == nil)
         case .providerKeyItself:
-            body = SignedReply.body(reply, to: bytes, by: EnvelopeSigner(try world.provider.key), for: .app)
+            body = SignedReply.body(reply, to: asked, by: EnvelopeSigner(try world.provider.key), for: .app)
         case .anotherRecord:
-            body = SignedReply.body(reply, to: try world.record().signed.bytes, by: signer, for: .app)
+            body = SignedReply.body(reply, to: try world.record().signed.asked, by: signer, for: .app)
         case .hello:
             let nonce = RecordNonce().description
             body = SignedReply.body(RegistrationReply(.hello(nonce)), to: Bytes(nonce.utf8), by: signer, for: .app)
-        case .anotherApp: body = SignedReply.body(reply, to: bytes, by: signer, for: .other)
-        case .cut: body = Bytes(SignedReply.body(reply, to: bytes, by: signer, for: .app).dropLast())
+        case .anotherApp: body = SignedReply.body(reply, to: asked, by: signer, for: .other)
+        case .cut: body = Bytes(SignedReply.body(reply, to: asked, by: signer, for: .app).dropLast())
         }
         #expect(try phone.take(body, to: request) == nil)
         #expect(try phone.keys.last?.state == .pending)
-        #expect(try phone.take(SignedReply.body(reply, to: bytes, by: signer, for: .app), to: request) != nil)
+        #expect(try phone.take(SignedReply.body(reply, to: asked, by: signer, for: .app), to: request) != nil)
         #expect(try phone.keys.last?.state == .active)
     }
 }

@@ -73,7 +73,7 @@ final class TraceWorld {
         var reply = RegistrationReply(verdict, provider: try provider.key.publicKey)
         reply.sequence = sequence
         let signer = try signer ?? provider.store.signer(named: nil)
-        return SignedReply.body(reply, to: request.signed.bytes, by: signer, for: .app)
+        return SignedReply.body(reply, to: request.signed.asked, by: signer, for: .app)
     }
 
     /// The key that the provider seals to.

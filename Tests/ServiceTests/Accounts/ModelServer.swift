@@ -51,7 +51,7 @@ struct ModelServer {
             let held = isAlwaysLater ? record.sequence + 1 : signing[record.device]?.sequence
             let verdict = verdict(on: record, session: user)
             let reply = reply(verdict, to: record, held: held)
-            return user == nil ? sign(reply, to: record.bytes) : reply.json
+            return user == nil ? sign(reply, to: record.asked) : reply.json
         case .answer: return []
         case .pairing, nil: return nil
         }

@@ -241,7 +241,7 @@ import Waiting
             let signer = EnvelopeSigner(key ?? server.key)
             return WebAnswer(
                 status: 200,
-                body: SignedReply.body(reply, to: asked ?? end.record.bytes, by: signer, for: TestPhone.topic))
+                body: SignedReply.body(reply, to: asked ?? end.record.asked, by: signer, for: TestPhone.topic))
         }
         return switch word {
         case .nothing: WebAnswer(status: 200, body: [])

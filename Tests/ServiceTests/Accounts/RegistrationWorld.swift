@@ -240,7 +240,7 @@ struct RegistrationWorld {
             var verdict = RegistrationReply.Verdict.ended(record.device)
             if case .registration(let registration) = record.content { verdict = .acknowledged(registration.publicKey) }
             let reply = SignedReply.body(
-                RegistrationReply(verdict, provider: Self.provider.publicKey), to: record.bytes,
+                RegistrationReply(verdict, provider: Self.provider.publicKey), to: record.asked,
                 by: EnvelopeSigner(Self.stranger), for: TestPhone.topic)
             return WebAnswer(status: 200, body: reply)
         case .finish: return WebAnswer(status: 404, body: [])

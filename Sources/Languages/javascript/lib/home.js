@@ -106,7 +106,7 @@ async function take(desk, { record: data, signature }) {
         if (record === undefined) return { reply: named(desk, { ended: device }), changes: [ended(held, limits.largestTime)] };
         return accepting(desk, record, held.user, { [SIGNED]: true });
     });
-    return done({ body: signed(desk, context, data, refused === undefined ? reply : named(desk, refused)), changes: changes ?? [], warnings });
+    return done({ body: signed(desk, context, Buffer.concat([data, signature]), refused === undefined ? reply : named(desk, refused)), changes: changes ?? [], warnings });
 }
 
 /** A record without a session [D-18], or an end [D-15]. */

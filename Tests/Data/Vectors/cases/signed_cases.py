@@ -15,7 +15,15 @@ from .record_cases import GOOD
 from .vector import base64url, certificate_text, learned_lines, provider_text
 
 HELLO = base64url(seed("hello")[:16])
-RECORD = compact(members(NOW)).decode()
+
+
+def posted(record: dict[str, object]) -> bytes:
+    """What the reply to a posted record is signed over: the record, and its signature."""
+    data = compact(record)
+    return data + sign(UPDATE.seed, posts.record_to_sign(OPEN, TOPIC, PROVIDER.public, data))
+
+
+RECORD = posted(members(NOW))
 
 
 def record_case(name: str, record: dict[str, object], channel: int = OPEN, topic: str = TOPIC, provider: Pair | None = PROVIDER) -> Case:
@@ -52,11 +60,11 @@ def reply(outcome: dict[str, object], certificate: str | None) -> bytes:
 ACKNOWLEDGED: dict[str, object] = {"acknowledged": GOOD["public_key"], "provider": GOOD["provider"]}
 
 
-def signed_reply(outcome: dict[str, object], number: int | None, asked: str = RECORD, topic: str = TOPIC) -> tuple[bytes, bytes, bytes]:
+def signed_reply(outcome: dict[str, object], number: int | None, asked: bytes = RECORD, topic: str = TOPIC) -> tuple[bytes, bytes, bytes]:
     """The reply record, what is signed, and the body; by a certificate of the chain or by the provider key."""
     one = signer(number)
     record = reply(outcome, text_of(one.certificate))
-    to_sign = posts.reply_to_sign(topic, PROVIDER.public, one_key(number).public, one.certificate.epoch if one.certificate else 0, asked.encode(), record)
+    to_sign = posts.reply_to_sign(topic, PROVIDER.public, one_key(number).public, one.certificate.epoch if one.certificate else 0, asked, record)
     return record, to_sign, posts.signed_reply(record, sign(one.seed, to_sign))
 
 
@@ -69,13 +77,13 @@ def one_key(number: int | None) -> Pair:
 
 
 def reply_cases() -> list[Case]:
-    def case(name: str, outcome: dict[str, object], number: int | None = 1, asked: str = RECORD, topic: str = TOPIC) -> Case:
+    def case(name: str, outcome: dict[str, object], number: int | None = 1, asked: bytes = RECORD, topic: str = TOPIC) -> Case:
         record, to_sign, body = signed_reply(outcome, number, asked, topic)
         learned = kept(CHAIN[number]) if number is not None else {}
-        assert posts.believed(body, asked.encode(), (PROVIDER.public,), learned, topic, NOW), name
+        assert posts.believed(body, asked, (PROVIDER.public,), learned, topic, NOW), name
         return {
             "name": name, "providerSeed": PROVIDER.seed.hex(), "signingSeed": None if number is None else SIGNING[number].seed.hex(),
-            "certificate": None if number is None else certificate_text(CHAIN[number]), "context": topic, "asked": asked,
+            "certificate": None if number is None else certificate_text(CHAIN[number]), "context": topic, "asked": asked.hex(),
             "replyRecord": record.decode(), "signed": to_sign.hex(), "body": body.decode(),
         }
 
@@ -84,9 +92,9 @@ def reply_cases() -> list[Case]:
         case("a record is acknowledged at epoch 0", ACKNOWLEDGED, None),
         case("a record is refused", {"refused": "stale-record", "sequence": NOW + 9}),
         case("a device is not known", {"refused": "unknown-device"}),
-        case("a device has ended", {"ended": ID}, asked=compact(end()).decode()),
-        case("a hello", {"hello": HELLO}, asked=HELLO),
-        case("a hello at epoch 0", {"hello": HELLO}, None, HELLO),
+        case("a device has ended", {"ended": ID}, asked=posted(end())),
+        case("a hello", {"hello": HELLO}, asked=HELLO.encode()),
+        case("a hello at epoch 0", {"hello": HELLO}, None, HELLO.encode()),
         case("the grant of the record has ended", ACKNOWLEDGED | {"grant": "ended"}),
         case("two push keys", ACKNOWLEDGED | {"push_key": base64url(SIGNING[3].public), "next_push_key": base64url(SIGNING[4].public)}),
         case("of another app at epoch 0", ACKNOWLEDGED, None, topic="com.example.other"),
@@ -97,20 +105,20 @@ def belief_cases() -> list[Case]:
     """What a phone believes that has posted `asked`, and what it must not."""
     asked = RECORD
 
-    def case(name: str, is_believed: bool, body: bytes, *pins: Pair, learned: dict[bytes, Learned] | None = None, asked: str = asked, now: int = NOW) -> Case:
+    def case(name: str, is_believed: bool, body: bytes, *pins: Pair, learned: dict[bytes, Learned] | None = None, asked: bytes = asked, now: int = NOW) -> Case:
         trusted, known = tuple(pin.public for pin in pins or (PROVIDER,)), learned or {}
-        assert (posts.believed(body, asked.encode(), trusted, known, TOPIC, now) is not None) == is_believed, name
+        assert (posts.believed(body, asked, trusted, known, TOPIC, now) is not None) == is_believed, name
         return {
             "name": name, "context": TOPIC, "now": now, "pins": [provider_text(pin) for pin in trusted], "learned": learned_lines(known),
-            "asked": asked, "body": body.decode(), "believed": is_believed,
+            "asked": asked.hex(), "body": body.decode(), "believed": is_believed,
         }
 
     def made(outcome: dict[str, object], key: Pair, certificate: Certificate | None, *, provider: Pair = PROVIDER, shown: Certificate | None = None,
-             epoch: int | None = None, signing: Pair | None = None, asked: str = asked, topic: str = TOPIC,
+             epoch: int | None = None, signing: Pair | None = None, asked: bytes = asked, topic: str = TOPIC,
              shown_text: str | None = None) -> bytes:
         record = reply(outcome, shown_text or text_of(shown or certificate))
         at = epoch if epoch is not None else certificate.epoch if certificate else 0
-        to_sign = posts.reply_to_sign(topic, provider.public, (signing or key).public, at, asked.encode(), record)
+        to_sign = posts.reply_to_sign(topic, provider.public, (signing or key).public, at, asked, record)
         return posts.signed_reply(record, sign(key.seed, to_sign))
 
     def current(outcome: dict[str, object] = ACKNOWLEDGED, **options: object) -> bytes:
@@ -120,7 +128,7 @@ def belief_cases() -> list[Case]:
     _, _, at_zero = signed_reply(ACKNOWLEDGED, None)
     parts = json.loads(good)
     bare = posts.decode(parts["reply"], 0, posts.MAXIMUM_RECORD)
-    same_sequence = compact(members(NOW, nonce=base64url(seed("another nonce")[:16]))).decode()
+    same_sequence = posted(members(NOW, nonce=base64url(seed("another nonce")[:16])))
     expired = certify(epoch_of(60), SIGNING[2], expires_at=NOW - 1)
     soon = certify(epoch_of(60), SIGNING[2], expires_at=NOW)
     grace_ends = certify(epoch_of(10), SIGNING[3], epoch_of(60), NOW)
@@ -144,9 +152,11 @@ def belief_cases() -> list[Case]:
         case("that was changed", False, compact(parts | {"reply": base64url(bare + b" ")}), **old),
         case("that breaks a rule of replies", False, current({"refused": "Unknown device"})),
         case("that neither acknowledges nor refuses", False, current({})),
-        case("to another record", False, good, asked=compact(members(NOW + 1)).decode()),
+        case("to another record", False, good, asked=posted(members(NOW + 1))),
         case("to a record of the same sequence, with another nonce", False, good, asked=same_sequence),
-        case("to another hello", False, current({"hello": HELLO}, asked=HELLO), asked=base64url(seed("another hello")[:16])),
+        case("to the record with another signature", False, current(unsaid, asked=flip(-40)(RECORD)), **old),
+        case("to the record alone", False, good, asked=RECORD[:-64]),
+        case("to another hello", False, current({"hello": HELLO}, asked=HELLO.encode()), asked=base64url(seed("another hello")[:16]).encode()),
         case("for another app", False, current(topic="com.example.other")),
         case("of a stranger with a certificate of his own", False, made(ACKNOWLEDGED, SIGNING[1], certify(epoch_of(60), SIGNING[1], provider=STRANGER), provider=STRANGER)),
         case("of a stranger at epoch 0", False, made(ACKNOWLEDGED, STRANGER, None, provider=STRANGER)),

@@ -158,7 +158,7 @@ class _Desk:
             reply = self.named(refused=refused.reason, sequence=refused.sequence)
         except PushcryptError as error:
             reply = self.named(refused=str(error.code))
-        return Posted(status=200, body=self.reply(context, data, reply), changes=changes, warnings=warnings)
+        return Posted(status=200, body=self.reply(context, data + signature, reply), changes=changes, warnings=warnings)
 
 
 def check_sequence(sequence: int | None, held: StoredDevice) -> None:
