@@ -54,17 +54,14 @@ import Waiting
     ) async throws -> Result<Data, AttachmentProblem> {
         let reference = try AttachmentReference(
             url: "https://files.example/\(path)", file: file, type: "public.jpeg", name: "photo.jpg")
-        let fetch = AttachmentFetch(
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        let fetch = Fetch(
             [reference], with: LocalTransport(port: server.port, transport: transport), maximumSize: 50_000_000,
-            in: AttachmentFolder(folder))
-        return await withCheckedContinuation { continuation in
-            fetch.start { fetched in
-                withExtendedLifetime(fetch) {}
-                let data = fetched[0].flatMap { file in
-                    Result { try Data(contentsOf: file) }.mapError { AttachmentProblem("\($0)") }
-                }
-                continuation.resume(returning: data)
-            }
+            in: AttachmentFolder(folder), ended: { end.finish() })
+        fetch.start()
+        for await _ in ended {}
+        return try #require(fetch.file(0)).flatMap { file in
+            Result { try Data(contentsOf: file) }.mapError { AttachmentProblem("\($0)") }
         }
     }
 
@@ -179,8 +176,8 @@ import Waiting
     // MARK: Posts
 
     private func post(_ path: String, timeout: TimeInterval = 60) async throws -> WebAnswer {
-        let poster = URLSessionPoster(timeout: timeout)
-        return try await poster.post(WebRequest(url: "http://127.0.0.1:\(server.port)/\(path)", body: [0x7B, 0x7D]))
+        let url = "http://127.0.0.1:\(server.port)/\(path)"
+        return try await URLSessionPoster().post(WebRequest(url: url, body: [0x7B, 0x7D], timeout: timeout))
     }
 
     private func failure(_ path: String, timeout: TimeInterval = 60) async throws -> String {
@@ -227,8 +224,8 @@ import Waiting
 
     @Test func aPostThatNobodyWaitsForIsLeft() async throws {
         try Data([1, 2]).write(to: folder.appendingPathComponent("two"))
-        let request = WebRequest(url: "http://127.0.0.1:\(server.port)/slow/two", body: [])
-        let task = Task { try await URLSessionPoster(timeout: 3600).post(request) }
+        let request = WebRequest(url: "http://127.0.0.1:\(server.port)/slow/two", body: [], timeout: 3600)
+        let task = Task { try await URLSessionPoster().post(request) }
         await eventually { server.log.contains("/slow/two") }
         task.cancel()
         await #expect(throws: URLSessionPoster.Failure.self) { try await task.value }

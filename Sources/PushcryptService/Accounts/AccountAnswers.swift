@@ -4,13 +4,14 @@ internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
 extension PushAccounts {
-    /// What became of an answer of the user.
+    /// The outcome of sending a user's answer.
     public enum AnswerDelivery: Hashable, Sendable {
         /// The account's server has it.
         case delivered
         /// The relay keeps it for the server, for at most an hour; a restart of the relay loses it.
         case leftWithRelay
-        /// Nobody has it now. The responder's handler then answers `later`, and gets the response again at the next launch.
+        /// Neither the server nor the relay has it. Return `.later` from the responder's handler to get the response again at the
+        /// next launch.
         case undelivered
     }
 
@@ -70,7 +71,9 @@ private struct AnswerWays: Sendable {
                     at: settings.now()), said.verdict == .hello(hello.description)
             else { return false }
         }
-        return (try? await post(PhonePost.answer(text).body, to: address))?.status == 200
+        // A captive portal, or a page behind a proxy, says 200 with a text.
+        let answer = try? await post(PhonePost.answer(text).body, to: address)
+        return answer?.status == 200 && answer?.body.isEmpty == true
     }
 
     /// Leaves the answer with the relay; returns whether it has it.
@@ -81,7 +84,8 @@ private struct AnswerWays: Sendable {
         return request.answer(status: answer.status, retryAfter: answer.retryAfter, body: answer.body) == .ended
     }
 
+    /// Three posts fit into the 20 seconds that the system gives an app for a response.
     private func post(_ body: ContiguousArray<UInt8>, to address: String) async throws -> WebAnswer {
-        try await settings.poster.post(WebRequest(url: address, body: body))
+        try await settings.poster.post(WebRequest(url: address, body: body, timeout: 5))
     }
 }

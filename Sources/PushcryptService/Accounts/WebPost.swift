@@ -10,6 +10,8 @@ internal import PushcryptKeyStore
 struct WebRequest: Hashable, Sendable {
     let url: String
     let body: ContiguousArray<UInt8>
+    /// Seconds, of the whole exchange.
+    var timeout: TimeInterval = 30
 }
 
 /// The answer to a POST, whatever its status; a redirect is an answer like others.
@@ -27,9 +29,6 @@ protocol WebPosting: Sendable {
 
 /// Posts with `URLSession`, without cache, cookies or credentials. Run on Linux only.
 struct URLSessionPoster: WebPosting {
-    /// Clients wait for 30 seconds.
-    var timeout: TimeInterval = 30
-
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -47,7 +46,7 @@ struct URLSessionPoster: WebPosting {
         let exchange = Exchange()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                exchange.start(post, .withoutTraces(timeout: timeout), continuation)
+                exchange.start(post, .withoutTraces(timeout: request.timeout), continuation)
             }
         } onCancel: {
             exchange.cancel()

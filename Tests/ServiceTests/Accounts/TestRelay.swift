@@ -51,7 +51,9 @@ final class TestRelay: WebPosting {
         set { state.withLock { $0.pairingAnswer = newValue } }
     }
 
-    var urls: [String] { state.withLock { $0.requests.map(\.url) } }
+    var requests: [WebRequest] { state.withLock { $0.requests } }
+
+    var urls: [String] { requests.map(\.url) }
 
     /// The posts to the addresses of codes, such as `pairing`.
     var posts: [String] {
