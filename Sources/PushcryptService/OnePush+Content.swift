@@ -105,7 +105,7 @@ extension OnePush {
         let isBlank = prepared.content.isBlank && configuration.hasFilteringEntitlement
         switch instead?.outcome {
         case .withdrawn?:
-            progress.withLock { $0.fetch }?.stop()
+            dropFiles()
             result.shown = (isBlank ? UNNotificationContent() : instead.map(content) ?? prepared.content, .withdrawn)
         case _ where isBlank: result.shown.content = UNNotificationContent()
         case nil:
@@ -134,7 +134,7 @@ extension OnePush {
         guard let senders = configuration.senders, let sender = opened.notification.from else { return shown }
         let mark = opened.mark
         let message = SenderDisplay.Message(
-            sender: sender, avatar: progress.withLock { $0.fetch }?.avatar, mark: mark.message.text,
+            sender: sender, avatar: progress.withLock { $0.avatar }, mark: mark.message.text,
             account: AccountTag(of: mark.account).text)
         let (content, lost, now) = (UncheckedSendableBox(shown.content), Locked(Lost()), configuration.now())
         // A log-out deletes the key first, then what the system knows: whichever comes last of that and of this finds it.

@@ -7,11 +7,11 @@ internal import UserNotifications
 
 /// One push, from `didReceive` to the content handler: read `run`, then `end`. Not run on Apple systems.
 ///
-/// A push has a thread of its own, which may wait for a disk, the Keychain or an app that never returns: tasks' shared
-/// threads would then open no other push. Timers, the system and the handler's release end it at any moment with the best
-/// there is.
+/// Each push has its own thread, because it may block on a disk, the Keychain or the app's hook; on the threads that tasks
+/// share, that would stop other pushes. A timer, the system's expiry or the handler's release may end the push at any moment,
+/// with the best content so far.
 final class OnePush: @unchecked Sendable {
-    /// Why a push is given out.
+    /// The reason that a push is given out.
     enum Ending {
         /// Nothing is left to do.
         case done
@@ -35,7 +35,7 @@ final class OnePush: @unchecked Sendable {
     private let log: DeliveryLog
     private let handler: NotificationServiceHandler.InProgress
     /// Signalled when something has happened that the thread may wait for.
-    private let news = DispatchSemaphore(value: 0)
+    let news = DispatchSemaphore(value: 0)
 
     /// What has become of the push so far.
     final class Progress {
@@ -50,9 +50,9 @@ final class OnePush: @unchecked Sendable {
         var isOpening = true
         /// Whether it is too late for files.
         var isLate = false
-        var fetch: AttachmentWork?
-        /// Whether files cannot change anything any more: they are there, or given up.
-        var isFetched = false
+        var fetch: Fetch?
+        /// The picture of the sender.
+        var avatar: Data?
         var change: Task<Void, Never>?
         var isChanging = false
 
@@ -114,7 +114,7 @@ final class OnePush: @unchecked Sendable {
             return end(.done)
         }
         // If that is too late, a copy counts as new.
-        let hasFiles = AttachmentWork.isNeeded(for: opened.notification, configuration)
+        let hasFiles = hasFiles(opened.notification)
         guard offer(opened, hasFiles) else { return }
         if let problem = opened.settle(at: receivedAt) { note { $0.warnings.append(problem) } }
         guard !opened.notification.isDropped, hasFiles || configuration.change != nil else {
@@ -151,7 +151,7 @@ final class OnePush: @unchecked Sendable {
     }
 
     @discardableResult
-    private func offer(
+    func offer(
         _ stage: Best<UNNotificationContent>.Stage, _ content: UNNotificationContent, _ outcome: Delivery.Outcome,
         isComplete: Bool = true
     ) -> Bool {
@@ -162,45 +162,6 @@ final class OnePush: @unchecked Sendable {
 
     private static func outcome(_ outcome: Delivery.Outcome, isComplete: Bool) -> Delivery.Outcome {
         outcome == .opened && !isComplete ? .openedWithoutAttachment : outcome
-    }
-
-    /// Fetches the full body and the files, as long as there is time.
-    private func fetch(_ opened: OpenedPush) {
-        let fetch = AttachmentWork(for: opened.notification, to: opened.account, of: request, configuration, files)
-        guard
-            let content = progress.withLock({ progress -> UncheckedSendableBox<UNMutableNotificationContent>? in
-                guard !progress.isLate, let shown = progress.best.shown else { return nil }
-                progress.fetch = fetch
-                return UncheckedSendableBox(shown.content.thawed)
-            })
-        else { return }
-        fetch.start { [self] text in
-            content.value.body = text
-            offer(content, isComplete: false, isLast: false)
-        } completion: { [self] attachments, problems in
-            content.value.attachments = attachments.value
-            note { $0.warnings += problems }
-            offer(content, isComplete: problems.isEmpty, isLast: true)
-        }
-        wait { $0.isFetched || $0.isLate || $0.best.isOver }
-        let isGivenUp = progress.withLock { progress in
-            defer { progress.isFetched = true }
-            return !progress.isFetched
-        }
-        if isGivenUp { fetch.stop() }
-    }
-
-    /// Offers content with its full body, and at last with its files, unless they were given up.
-    private func offer(
-        _ content: UncheckedSendableBox<UNMutableNotificationContent>, isComplete: Bool, isLast: Bool
-    ) {
-        let frozen = UncheckedSendableBox(content.value.frozen)
-        note { progress in
-            guard !progress.isFetched else { return }
-            progress.best.offer(
-                isLast ? .files : .opened, frozen.value, isComplete ? .opened : .openedWithoutAttachment)
-            progress.isFetched = isLast
-        }
     }
 
     /// Lets the app change a copy of the content, as long as there is time.
@@ -225,17 +186,17 @@ final class OnePush: @unchecked Sendable {
         }
         note { $0.change = task }
         wait { !$0.isChanging || $0.best.isOver }
-        // Whoever has ended the push may not have seen it.
+        // A push that ended before the task was noted has not cancelled it.
         if progress.withLock({ $0.best.isOver }) { task.cancel() }
     }
 
-    /// Notes something, and has the thread look whether it waited for it.
+    /// Changes the progress, and wakes the push's thread.
     func note(_ change: (Progress) -> Void) {
         progress.withLock(change)
         news.signal()
     }
 
-    private func wait(until isReached: (Progress) -> Bool) {
+    func wait(until isReached: (Progress) -> Bool) {
         while !progress.withLock(isReached) { news.wait() }
     }
 

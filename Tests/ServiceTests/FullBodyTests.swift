@@ -126,18 +126,6 @@ import Waiting
         }
     }
 
-    /// A pinned provider may have sealed a file that is not text.
-    @Test func aFileThatIsNoTextLeavesTheShortBody() throws {
-        let body = FetchedBody()
-        let plain = phone.folder.appendingPathComponent("place", isDirectory: true)
-        try FileManager.default.createDirectory(at: plain, withIntermediateDirectories: false)
-        try Data([0xff, 0xfe]).write(to: plain.appendingPathComponent("body"))
-        body.extend { _ in Issue.record("no text was shown as one") }
-        body.take(.success(plain.appendingPathComponent("body")))
-        #expect(body.problem?.hasPrefix("malformed-file") == true)
-        #expect(!FileManager.default.fileExists(atPath: plain.path))
-    }
-
     @Test func whatIsLargerThanTheAppTakesIsNotFetched() async throws {
         let transport = transport()
         var configuration = configuration(transport)

@@ -51,6 +51,7 @@ import (Foundation|FoundationEssentials)\b = the shared sources do not use Found
 \bSTRICT\b = STRICT tables need SQLite 3.37 (iOS 15.4)
 \bunixepoch\(|->>|\b(RIGHT|FULL) (OUTER )?JOIN\b|\bIS (NOT )?DISTINCT FROM\b = this SQL needs SQLite 3.38 or 3.39 (iOS 16)
 \bsqlite3_(changes64|total_changes64|autovacuum_pages)\b = this call needs SQLite 3.37 (iOS 15.4)
+\bFileHandle\b = a FileHandle leaves an object for each piece in the autorelease pool: use PlainFile
 \bsqlite3_(error_offset|db_name|value_encoding|is_interrupted)\b = this call needs SQLite 3.38 or later (iOS 16)
 '
 

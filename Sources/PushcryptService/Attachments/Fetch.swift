@@ -1,0 +1,125 @@
+internal import Dispatch
+internal import Foundation
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+/// Fetches the files of one push, two at a time and in their order. A failure drops only that file.
+///
+/// Any thread may call it. `stop` does not wait, and leaves no file behind. Not run on Apple systems.
+final class Fetch: Sendable {
+    typealias File = Result<URL, AttachmentProblem>
+
+    private static let maximumConcurrentTransfers = 2
+
+    private let references: [AttachmentReference]
+    private let transport: any AttachmentTransport
+    private let maximumSize: UInt64
+    private let folder: AttachmentFolder
+    private let ended: @Sendable () -> Void
+    private let state: Locked<State>
+
+    private final class State {
+        var next = 0
+        var isStopped = false
+        var transfers: [Int: any AttachmentTransfer] = [:]
+        var files: [File?]
+
+        init(_ count: Int) { files = Array(repeating: nil, count: count) }
+    }
+
+    /// - Parameter ended: Called after each file.
+    init(
+        _ references: [AttachmentReference], with transport: any AttachmentTransport, maximumSize: UInt64,
+        in folder: AttachmentFolder, ended: @escaping @Sendable () -> Void
+    ) {
+        (self.references, self.transport, self.maximumSize) = (references, transport, maximumSize)
+        (self.folder, self.ended) = (folder, ended)
+        state = Locked(State(references.count))
+    }
+
+    func start() {
+        folder.removeLeftovers()
+        for _ in 0..<Self.maximumConcurrentTransfers { startNext() }
+    }
+
+    /// A file or its problem; nil while it may still come.
+    func file(_ index: Int) -> File? { state.withLock { $0.files[index] } }
+
+    var isDone: Bool { state.withLock { !$0.files.contains { $0 == nil } } }
+
+    /// Reads a file that has come, and removes it.
+    func read(_ index: Int) throws -> Data {
+        let file = try (file(index) ?? .failure(.stopped)).get()
+        defer { AttachmentFolder.remove(file) }
+        return try Data(contentsOf: file)
+    }
+
+    /// Gives up what has not come.
+    func giveUp() {
+        let transfers = state.withLock { state in
+            state.isStopped = true
+            state.files = state.files.map { $0 ?? .failure(.stopped) }
+            defer { state.transfers = [:] }
+            return Array(state.transfers.values)
+        }
+        DispatchQueue.global(qos: .utility).async { for transfer in transfers { transfer.cancel() } }
+    }
+
+    /// Gives up what has not come, and removes what has.
+    func stop() {
+        giveUp()
+        let files = state.withLock { $0.files }
+        DispatchQueue.global(qos: .utility).async {
+            for case .success(let file)? in files { AttachmentFolder.remove(file) }
+        }
+    }
+
+    // MARK: Transfers
+
+    private func startNext() {
+        let index: Int? = state.withLock { state in
+            guard !state.isStopped, state.next < references.count else { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+        guard let index else { return }
+        let reference = references[index]
+        guard reference.file.size <= maximumSize, let url = URL(string: reference.url) else {
+            let problem = "its \(reference.file.size) bytes exceed the app's limit, or its url is not valid"
+            return end(index, .failure(AttachmentProblem(problem)))
+        }
+        let download = AttachmentDownload(reference, in: folder.place())
+        let transfer = transport.download(
+            url, atMost: reference.file.size,
+            receive: { [weak self] data in self?.isStopped == false && download.receive(data) },
+            finish: { [weak self] failure in
+                let file = download.finish(self == nil ? .cancelled : failure)
+                self?.end(index, file)
+            })
+        let isTooLate = state.withLock { state in
+            if state.files[index] == nil { state.transfers[index] = transfer }
+            return state.isStopped
+        }
+        if isTooLate { transfer.cancel() }
+    }
+
+    private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    private func end(_ index: Int, _ file: File) {
+        let isTooLate = state.withLock { state in
+            state.transfers[index] = nil
+            if !state.isStopped { state.files[index] = file }
+            return state.isStopped
+        }
+        if isTooLate {
+            if case .success(let file) = file { AttachmentFolder.remove(file) }
+            return
+        }
+        ended()
+        startNext()
+    }
+}
+
+extension AttachmentProblem {
+    static let stopped = AttachmentProblem(TransportFailure.cancelled.description)
+}
