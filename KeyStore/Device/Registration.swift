@@ -14,11 +14,8 @@ extension DeviceState {
             package var environment: PushEnvironment?
             /// A digest of the relay's grant.
             package var grant: String?
-            package var alertsAreShown: Bool
 
-            package init(publicKey: DevicePublicKey, alertsAreShown: Bool) {
-                (self.publicKey, self.alertsAreShown) = (publicKey, alertsAreShown)
-            }
+            package init(publicKey: DevicePublicKey) { self.publicKey = publicKey }
 
             /// Returns a digest that distinguishes tokens or grants, and from which they cannot be computed.
             package static func digest(of bytes: ContiguousArray<UInt8>) -> String {
@@ -137,7 +134,7 @@ extension DeviceState.Registration {
 
 extension DeviceState.Registration.Report {
     fileprivate init(_ value: StateReader) throws(KeyStoreError) {
-        self.init(publicKey: try value.deviceKey("public_key"), alertsAreShown: try value.flag("alerts"))
+        self.init(publicKey: try value.deviceKey("public_key"))
         provider = try value.providerKey("provider")
         appVersion = try value.optional("app_version", AppVersion.init)
         token = try value.text("token")
@@ -153,7 +150,6 @@ extension DeviceState.Registration.Report {
             json.text(token, for: "token")
             json.text(environment?.rawValue, for: "environment")
             json.text(grant, for: "grant")
-            json.flag(alertsAreShown, for: "alerts")
         }
     }
 }

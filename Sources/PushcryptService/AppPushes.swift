@@ -29,7 +29,8 @@ public final class AppPushes: Sendable {
     }
 
     /// Opens a background push: the `userInfo` of `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
-    /// What it withdraws is then off the screen. Only what was sealed as `background` opens.
+    /// What it withdraws is then off the screen. Only what was sealed as `background` opens: an alert with
+    /// `content-available` comes here too, and is `unopened` with the code `wrong-push-class`; the extension opens it.
     public nonisolated(nonsending) func open(
         _ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000
     ) async -> Opened {

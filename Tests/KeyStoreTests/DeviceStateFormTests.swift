@@ -154,7 +154,7 @@ struct DeviceStateFormTests {
         (registration.permitsPostQuantum, registration.postQuantumRefusedAt) = (true, start)
         registration.acknowledgedAt = start
         (registration.pushKey, registration.nextPushKey) = (Self.updateKey.publicKey, SigningKey().publicKey)
-        var report = DeviceState.Registration.Report(publicKey: Self.keys[0].publicKey, alertsAreShown: true)
+        var report = DeviceState.Registration.Report(publicKey: Self.keys[0].publicKey)
         (report.provider, report.appVersion, report.token) = (Self.provider.publicKey, AppVersion("2.3.1"), "00ff")
         (report.environment, report.grant) = (.production, "00aa")
         registration.report = report

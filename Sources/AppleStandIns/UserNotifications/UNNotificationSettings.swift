@@ -60,11 +60,15 @@ open class UNNotificationSettings: NSObject, NSCopying {
     package struct Values {
         package var authorizationStatus = UNAuthorizationStatus.notDetermined
         package var alert = UNNotificationSetting.notSupported
+        package var lockScreen = UNNotificationSetting.notSupported
+        package var notificationCenter = UNNotificationSetting.notSupported
         package var badge = UNNotificationSetting.notSupported
         package var sound = UNNotificationSetting.notSupported
         package var criticalAlert = UNNotificationSetting.notSupported
         package var timeSensitive = UNNotificationSetting.notSupported
         package var showPreviews = UNShowPreviewsSetting.always
+
+        package init() {}
     }
 
     private let values: Values
@@ -76,8 +80,12 @@ open class UNNotificationSettings: NSObject, NSCopying {
 
     /// Whether the app may show notifications.
     open var authorizationStatus: UNAuthorizationStatus { values.authorizationStatus }
-    /// Whether alerts are on. If they are off, no service extension runs.
+    /// Whether alerts are on.
     open var alertSetting: UNNotificationSetting { values.alert }
+    /// Whether notifications are on the lock screen.
+    open var lockScreenSetting: UNNotificationSetting { values.lockScreen }
+    /// Whether notifications are in Notification Centre.
+    open var notificationCenterSetting: UNNotificationSetting { values.notificationCenter }
     /// Whether badges are on.
     open var badgeSetting: UNNotificationSetting { values.badge }
     /// Whether sounds are on.

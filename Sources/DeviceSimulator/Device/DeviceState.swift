@@ -162,6 +162,7 @@ extension SimulatedDevice {
                 case .allowed: .authorized
                 }
             values.alert = alerts ? .enabled : .disabled
+            (values.lockScreen, values.notificationCenter) = (values.alert, values.alert)
             values.sound = sounds ? .enabled : .disabled
             values.badge = badges ? .enabled : .disabled
             values.criticalAlert = criticalAlerts ? .enabled : .disabled

@@ -84,7 +84,7 @@ struct EnvelopeOpener {
         guard sealed == pushClass else {
             throw OpenError(
                 .wrongPushClass,
-                "the message was sealed as \(sealed), and arrived as \(pushClass): the relay has changed its push type")
+                "the message was sealed as \(sealed), and arrived as \(pushClass): send it with the apns-push-type it was sealed for")
         }
     }
 

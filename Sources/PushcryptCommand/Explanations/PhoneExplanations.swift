@@ -117,7 +117,7 @@ extension Explanation {
             OpenError.Code.wrongPushClass, .opening,
             summary: "authentic, but sealed as another push type than the one it arrived as",
             cause:
-                "Somebody on the way put an alert into a voip or background push, or the other way round, or the client sends another apns-push-type than it was sealed for.",
+                "The client sends another apns-push-type than it was sealed for, or somebody on the way changed it. An alert whose clear part has content-available comes to the app too, as well as to the extension, which opens it: there it is not an error.",
             fix: "Send what 'seal --push-type' sealed with that type, and open it there: 'open --push-type'."),
         Explanation(
             OpenError.Code.expired, .opening,
@@ -248,6 +248,12 @@ extension Explanation {
     /// Why a launch registers again.
     private static let registrationReasons = [
         Explanation(
+            EnrolmentNotice.clockBehind.rawValue, .enrolment,
+            summary: "the phone's clock is more than a day behind: no message opens",
+            cause: "The last push was sealed by the provider, later than tomorrow by this phone's clock.",
+            fix: "Ask the user to set the date. A provider whose clock is ahead looks the same: 'pushcrypt doctor' there.",
+            shown: "Every push as (Encrypted), until the date is right."),
+        Explanation(
             EnrolmentStep.Reason.first.rawValue, .enrolment,
             summary: "the provider has never acknowledged the account",
             cause: "The account is new on this phone, or no reply has arrived yet."),
@@ -281,10 +287,6 @@ extension Explanation {
             EnrolmentStep.Reason.appVersionChanged.rawValue, .enrolment,
             summary: "the app was updated or downgraded",
             cause: "The record reports its version."),
-        Explanation(
-            EnrolmentStep.Reason.alertsChanged.rawValue, .enrolment,
-            summary: "the user turned alerts on or off",
-            fix: "Tell the provider, if it matters there."),
         Explanation(
             EnrolmentStep.Reason.timePassed.rawValue, .enrolment,
             summary: "a day passed since the provider acknowledged the record",

@@ -176,7 +176,6 @@ extension DeviceState {
         }
         if present.grant != last.grant { reasons.append(.grantChanged) }
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
-        if present.alertsAreShown != last.alertsAreShown { reasons.append(.alertsChanged) }
         // A clock that was set back does not tell how long ago it was.
         if let at = registration.acknowledgedAt, at <= now, now < at.adding(terms.repeatAfter) { return reasons }
         return reasons + [.timePassed]
@@ -185,7 +184,7 @@ extension DeviceState {
     private func report(
         of key: Key, in account: Account, _ facts: EnrolmentFacts, _ terms: EnrolmentTerms
     ) -> Registration.Report {
-        var report = Registration.Report(publicKey: key.publicKey, alertsAreShown: facts.alertsAreShown)
+        var report = Registration.Report(publicKey: key.publicKey)
         report.provider = account.pins.first?.key
         report.appVersion = facts.appVersion
         report.token = facts.token.map(Registration.Report.digest(of:))

@@ -21,8 +21,6 @@ package struct EnrolmentStep: Sendable, CustomStringConvertible {
         case grantChanged = "grant-changed"
         /// Another version of the app is running.
         case appVersionChanged = "app-version-changed"
-        /// The user has turned alerts on or off.
-        case alertsChanged = "alerts-changed"
         /// The provider may have lost the last registration.
         case timePassed = "time-passed"
     }
@@ -45,6 +43,8 @@ package struct EnrolmentStep: Sendable, CustomStringConvertible {
 package enum EnrolmentNotice: String, CaseIterable, Hashable, Sendable {
     /// Alerts are off: nothing is shown, and the service extension does not run.
     case alertsOff = "alerts-off"
+    /// The last push was sealed more than a day after this phone's time, so that it does not open: its clock is behind.
+    case clockBehind = "clock-behind"
     /// The account trusted a key that came in a reply, and a built-in one takes its place. Expected once after the app
     /// has changed from ``FirstTrust/firstReply`` to another key; otherwise someone has controlled the channel to the
     /// provider.

@@ -39,6 +39,7 @@ final class AccountRegistrations: @unchecked Sendable {
                     handle(.resume(facts))
                     return continuation.resume(returning: [:])
                 }
+                if isClockBehind { notices.insert(EnrolmentNotice.clockBehind.rawValue) }
                 var outcomes: [String: PushAccounts.Outcome] = [:]
                 let end = { (account: String, outcome: PushAccounts.Outcome) in
                     outcomes[account] = outcome
@@ -76,6 +77,14 @@ final class AccountRegistrations: @unchecked Sendable {
             let names = try? settings.store().state().accounts.map(\.name)
         else { return }
         AccountTraces.keep(accounts.union(names), in: directory)
+    }
+
+    /// Whether the last push was refused as sealed in the future, which is said only of a message that verified.
+    private var isClockBehind: Bool {
+        guard let directory = try? settings.ownDirectory(),
+            let last = try? ExtensionDatabase(in: directory.path).journal.entries().last
+        else { return false }
+        return last.code == OpenError.Code.notYetValid.description
     }
 
     // MARK: Events

@@ -108,9 +108,16 @@ public actor PushAccounts {
     private static func alertsAreShown() async -> Bool {
         await withCheckedContinuation { continuation in
             UNUserNotificationCenter.current().getNotificationSettings { @Sendable settings in
-                continuation.resume(returning: settings.alertSetting == .enabled)
+                continuation.resume(returning: areAlertsShown(with: settings))
             }
         }
+    }
+
+    /// Whether the settings show alerts anywhere: banners may be off, and the lock screen on. By Apple's documentation; not run on
+    /// Apple systems.
+    static func areAlertsShown(with settings: UNNotificationSettings) -> Bool {
+        guard settings.authorizationStatus != .notDetermined, settings.authorizationStatus != .denied else { return false }
+        return [settings.alertSetting, settings.lockScreenSetting, settings.notificationCenterSetting].contains(.enabled)
     }
 
     /// What became of an account's update.

@@ -3,6 +3,7 @@ import ModelKeychain
 import Pushcrypt
 import TestPhone
 import Testing
+import UserNotifications
 import Waiting
 
 @testable import PushcryptKeyStore
@@ -53,6 +54,35 @@ import Waiting
     @Test func alertsThatAreOffAreNoticed() async throws {
         let outcome = await app.accounts().update(["anna"], token: Data([1]), alertsAreShown: false)["anna"]
         #expect(outcome?.notices == ["alerts-off"] && outcome?.status == .registered)
+    }
+
+    /// With banners off and the lock screen on, the extension runs.
+    @Test(arguments: [
+        (UNAuthorizationStatus.authorized, [true, false, false], true), (.provisional, [false, false, true], true),
+        (.ephemeral, [false, true, false], true), (.authorized, [false, false, false], false),
+        (.denied, [true, true, true], false), (.notDetermined, [true, true, true], false),
+    ]) func alertsAreOnIfAnyPlaceShowsThem(status: UNAuthorizationStatus, places: [Bool], areShown: Bool) {
+        var values = UNNotificationSettings.Values()
+        values.authorizationStatus = status
+        let settings = places.map { $0 ? UNNotificationSetting.enabled : .disabled }
+        (values.alert, values.lockScreen, values.notificationCenter) = (settings[0], settings[1], settings[2])
+        #expect(PushAccounts.areAlertsShown(with: UNNotificationSettings(values)) == areShown)
+    }
+
+    /// The extension has opened an authentic message that was sealed more than a day after this phone's time.
+    @Test func aClockThatIsBehindIsNoticedUntilAMessageOpens() async throws {
+        let accounts = app.accounts()
+        _ = await update(["anna"], accounts)
+        let journal = ExtensionDatabase(in: app.phone.directory.path).journal
+        func notices(after code: String) async throws -> Set<String> {
+            let entry = JournalEntry(time: app.now, fingerprint: nil, code: code, keyState: .active, milliseconds: 1)
+            #expect(journal.append(entry) == nil)
+            return try #require(await accounts.update(["anna"], token: TestApp.token, alertsAreShown: true)["anna"]).notices
+        }
+        #expect(try await notices(after: "opened") == [])
+        #expect(try await notices(after: "not-yet-valid") == ["clock-behind"])
+        #expect(try await notices(after: "authentication-failed") == [])
+        #expect(try await notices(after: "opened") == [])
     }
 
     /// The app asks again at each launch; nothing grows meanwhile.

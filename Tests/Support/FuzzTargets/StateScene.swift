@@ -88,7 +88,7 @@ extension StateScene<DeviceState> {
             + #""address":"https://home.example.net/push","key_made":5,"post_quantum":true,"refused":6,"#
             + #""push_key":"\#(signing)","next_push_key":"\#(signing)","grants":[\#(grant)],"#
             + #""report":{"public_key":"\#(devices[1])","provider":"\#(provider)","app_version":"2.3.1","token":"0a1b","#
-            + #""environment":"development","grant":"2c3d","alerts":true},"acknowledged":8}}],"#
+            + #""environment":"development","grant":"2c3d"},"acknowledged":8}}],"#
             + #""learned":[{"provider":"\#(provider)","topic":"com.example.app","#
             + #""certificate":"\#(certificate)","floor":100,"contradicted":true}],"installation":"4455","#
             + #""ends":[{"account":"bob","post":{"record":"\#(text(end))","signature":"\#(signature)"},"#
