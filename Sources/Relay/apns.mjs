@@ -112,7 +112,7 @@ export function http2Transport(hosts = APNS, options = {}) {
 
     const transport = ({ environment, token, headers, body }, milliseconds) => new Promise((answer, reject) => {
         const fault = (cause, unread) => reject(Object.assign(new Error("APNs did not answer"), { cause, unread }));
-        if (isClosed) return fault("the relay ends", true);
+        if (isClosed) return fault("the relay is shutting down", true);
         const own = session(environment);
         let stream, head, text = "";
         try {

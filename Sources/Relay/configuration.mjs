@@ -61,6 +61,6 @@ function checkApp(topic, app, data) {
     need(areNames, `${topic}: sounds are names`);
     const length = (sound) => Buffer.byteLength(pushOf({ alert, sound, content: true }, data.member, ""));
     const longest = Math.max(...[undefined, ...sounds].map(length)), room = LONGEST_PUSH - data.limit;
-    need(longest <= room, `${topic}: without its data a push has ${longest} bytes, and at most ${room} are left; ` +
-        "shorten alert and sound");
+    need(longest <= room, `${topic}: a push has ${longest} bytes before the sealed message, and may have ${room}; ` +
+        "shorten alert or sound");
 }

@@ -2,7 +2,7 @@
 import { DAY, HOUR, MINUTE, RelayError, equal, unavailable } from "./bytes.mjs";
 import { keysOf } from "./configuration.mjs";
 import { cutoffName, openGrant } from "./grants.mjs";
-import { Limiter, NetworkLimiter } from "./limits.mjs";
+import { Limiter, networks } from "./limits.mjs";
 import { collapseID, isEnvelope, isMessage, pushOf } from "./messages.mjs";
 import { Spared, isPublishers, providerTokens } from "./apns.mjs";
 
@@ -38,7 +38,7 @@ export class Pushes {
             byGrant: new Limiter([[MINUTE, minutes], [DAY, days]]),
             byToken: new Limiter([[MINUTE, minutes * factor], [DAY, days * factor]]),
             byBackground: new Limiter([[HOUR, limits.background_an_hour]]),
-            badByKey: new Limiter([[MINUTE, BAD_A_MINUTE]]), badByAddress: new NetworkLimiter([[MINUTE, BAD_A_MINUTE]]),
+            badByKey: new Limiter([[MINUTE, BAD_A_MINUTE]]), badByAddress: new Limiter([[MINUTE, BAD_A_MINUTE]]),
         });
     }
 
@@ -93,7 +93,7 @@ export class Pushes {
     #count({ kind }, { token, pushKey }, address) {
         const now = this.now(), counted = [[this.byGrant, `${token} ${pushKey}`], [this.byToken, token]];
         if (kind === "background") counted.push([this.byBackground, `${token} ${pushKey}`]);
-        const bad = [[this.badByKey, pushKey], [this.badByAddress, address]];
+        const bad = [[this.badByKey, pushKey], [this.badByAddress, networks(address)[0]]];
         const wait = Math.max(...[...counted, ...bad].map(([limiter, key]) => limiter.take(key, now, false)));
         if (wait > 0) throw new RelayError(429, "grant-limit", { retry_after: wait });
         for (const [limiter, key] of counted) limiter.take(key, now);
@@ -121,7 +121,7 @@ export class Pushes {
                 this.spared.learn(names, answer, this.now());
                 if (this.spared.isBad(grant, answer, this.now())) {
                     this.badByKey.take(pushKey, this.now());
-                    this.badByAddress.take(address, this.now());
+                    this.badByAddress.take(networks(address)[0], this.now());
                     this.operations.count("tokens_refused_total", `reason="${answer.reason}"`);
                 }
             }

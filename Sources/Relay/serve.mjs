@@ -27,7 +27,7 @@ const writeNew = (path, text) => fs.writeFileSync(path, text, { flag: "wx", mode
 const newKey = () => `${randomBytes(32).toString("base64url")}\n`;
 
 function init(folder, origin, topic, team, p8) {
-    const [, id] = /^AuthKey_([A-Z0-9]{10})\.p8$/.exec(basename(p8)) ?? fail("the .p8 keeps its name, AuthKey_ID.p8");
+    const [, id] = /^AuthKey_([A-Z0-9]{10})\.p8$/.exec(basename(p8)) ?? fail("the .p8 file must have Apple's name, AuthKey_ID.p8");
     const app = { team, key_id: id, alert: { title: "New message", body: "(Encrypted)" } };
     const configuration = { origin, apps: { [topic]: app } };
     checked(configuration);
@@ -98,7 +98,7 @@ function serve(folder) {
         response.writeHead(isMetrics ? 200 : 404, { "content-type": "text/plain; version=0.0.4" });
         response.end(isMetrics ? own.metrics(gauges()) : "");
     });
-    monitor.on("error", (error) => log({ event: "warning", text: `there are no metrics: ${error.message}` }));
+    monitor.on("error", (error) => log({ event: "warning", text: `cannot serve metrics: ${error.message}` }));
     monitor.listen(metrics.port, metrics.host);
     server.on("error", (error) => {
         log({ event: "error", text: error.message });
