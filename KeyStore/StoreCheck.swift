@@ -209,7 +209,7 @@ private struct StoreCheck {
                 .warning,
                 "devices \(names[0]) and \(names[1]) of user \(names[2]) have one push token: each push comes twice",
                 fix:
-                    "remove the one that is no more with 'device remove'; the next registration of the other does it too"
+                    "remove the device that is no longer in use with 'device remove', or wait: the next registration of the other one removes it"
             )
         }
         if pairs.count > Self.rowsListed { find(.warning, "more devices of one user have one push token") }
@@ -222,9 +222,17 @@ private struct StoreCheck {
             find(.note, "the store is read only here: \(readOnly.reason)")
             return
         }
-        try store.write { (transaction) throws(KeyStoreError) in
-            let version = try Schema.version(of: transaction.connection)
-            try transaction.connection.execute("PRAGMA user_version = \(version)")
+        do throws(KeyStoreError) {
+            try store.withConnection { (connection) throws(KeyStoreError) in
+                try connection.execute("PRAGMA busy_timeout = 5000")
+            }
+            try store.write { (transaction) throws(KeyStoreError) in
+                let version = try Schema.version(of: transaction.connection)
+                try transaction.connection.execute("PRAGMA user_version = \(version)")
+            }
+        } catch {
+            guard error.code == .storeBusy else { throw error }
+            return find(.warning, "another process has been writing for 5 seconds, such as an import")
         }
         find(.note, "the store can be written")
     }

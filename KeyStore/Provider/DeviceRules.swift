@@ -150,7 +150,8 @@ extension Arrival {
     fileprivate func checkUser(_ held: Held?) throws(KeyStoreError) {
         guard !replaces, way != .open, let held else { return }
         if way == .pairing, held.device != nil {
-            throw KeyStoreError(.userMismatch, "device '\(id)' is stored already, and the code replaces no device")
+            throw KeyStoreError(
+                .userMismatch, "device '\(id)' is already stored, and the pairing code was not made to replace it")
         }
         guard held.user != nil || held.rank != nil else { return }
         let belongs = held.device == nil ? "belonged, before it was removed," : "belongs"
@@ -158,7 +159,7 @@ extension Arrival {
         case (.user(let user), let owner?) where !StoreName.areEqual(user, owner):
             throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to user '\(owner)', not to '\(user)'")
         case (.user(let user), nil):
-            throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to no user, and not to '\(user)'")
+            throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to no user, so not to '\(user)'")
         case (.unchanged, let owner?), (.nobody, let owner?):
             // A code for nobody does not bring back a user's device, whatever its key.
             guard held.hasLast(registration.publicKey), way != .pairing else {
@@ -222,7 +223,8 @@ extension Arrival {
         guard let suite = held?.rank?.suite, registration.publicKey.suite < suite else { return }
         throw KeyStoreError(
             .suiteDowngrade,
-            "device '\(id)' has a post-quantum key, and this one is not: somebody may want to read what is sent to it")
+            "device '\(id)' has a post-quantum key, and the new key is not one: somebody may be trying to weaken its encryption"
+        )
     }
 
     /// Returns the removals of the devices whose key or token this one has now; nil for a line of an earlier device than the one

@@ -1,7 +1,6 @@
 internal import Pushcrypt
 
-/// What is held under a device's id, as stored. A removed device has neither key nor address, but the hash of the key, and in
-/// `suites` that of the key.
+/// The row of a device id. A removed device keeps no key and no address, only the key's id and, in `suites`, the key's suite.
 struct HeldRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "key_id", "generation", "created", "updated", "user", "topic", "provider",

@@ -12,7 +12,7 @@ public struct ProviderKeyRecord: Hashable, Sendable {
     public let createdAt: Timestamp
     /// Whether this name is the default.
     public let isDefault: Bool
-    /// What says which key signs messages; nil at epoch 0, where the provider key signs them itself.
+    /// The certificate of the key that signs messages; nil at epoch 0, where the provider key signs them itself.
     public let certificate: Certificate?
     /// Since when the key that signs messages is in use.
     package let signsSince: Timestamp
@@ -27,20 +27,20 @@ public struct ProviderKeyRecord: Hashable, Sendable {
     /// The number of the certificate; 0 without one.
     package var epoch: UInt32 { certificate?.epoch ?? 0 }
 
-    /// A warning with every seal: another store has issued a certificate of this provider key, so that this one is an
-    /// old copy, or the key was stolen. Its code is `stale-store`; nil if no device has reported one.
+    /// A warning with every seal: this store did not issue the latest certificate of its provider key. Its code is `stale-store`;
+    /// nil if no device has reported one, and no store that this was restored over had one.
     package var warning: KeyStoreError? {
         guard let provenCertificate else { return nil }
         return KeyStoreError(
             .staleStore,
-            "a phone has a certificate of provider key '\(name)' for epoch \(provenCertificate.epoch) that this store never issued: this store is an old copy, or the key was stolen; rotate the signing key"
+            "provider key '\(name)' has a certificate of epoch \(provenCertificate.epoch) that this store did not issue: the store was restored from before that rotation, or another store has the key, or it was stolen; rotate the signing key"
         )
     }
 }
 
 /// The record of a store's push key; holds no secret.
 package struct PushKeyRecord: Hashable, Sendable {
-    /// What the key is called, of which a store has one.
+    /// The name of the push key; a store has only one.
     package static let name = "push"
 
     /// The public half, which replies name.

@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// What a caller asks of the next certificate.
+/// The options of the next certificate.
 struct Rotation {
     /// The app, for a provider key that is not bound to one.
     var topic: Topic?
@@ -97,7 +97,7 @@ extension ProviderState {
         if key.certificate == certificate { return (key, key) }
         guard let waiting = key.request else {
             throw KeyStoreError(
-                .wrongCertificate, "no request of '\(key.name)' waits for a certificate here: make one first")
+                .wrongCertificate, "'\(key.name)' has no pending certificate request in this store: make one first")
         }
         let request = CertificateRequest(
             topic: waiting.topic, provider: key.publicKey, signingKey: waiting.publicKey, waiting.kind, current: nil)
@@ -115,7 +115,8 @@ extension ProviderState {
         if let name { return try index(name) }
         guard let place = keys.firstIndex(where: { $0.publicKey == signed.provider }) else {
             throw KeyStoreError(
-                .wrongCertificate, "this store has no provider key \(signed.provider.id), which the certificate is of")
+                .wrongCertificate,
+                "the certificate is from provider key \(signed.provider.id), which this store does not have")
         }
         return place
     }
@@ -168,7 +169,10 @@ extension ProviderState {
         guard let certificate = registration.certificate else { return nil }
         let pinned = registration.pinnedProvider
         for index in keys.indices where pinned == nil || keys[index].publicKey == pinned {
-            if verified[certificate] == keys[index].publicKey || keys[index].hasIssued(certificate) {
+            if keys[index].hasIssued(certificate) { return certificate.epoch }
+            if verified[certificate] == keys[index].publicKey {
+                // The change that came with it may have been refused.
+                keys[index].notice(certificate)
                 return certificate.epoch
             }
         }

@@ -19,7 +19,7 @@ package struct RemovedDevice: Hashable, Sendable {
     /// Whether the system noticed that it was gone: only then may its own record bring it back without a session.
     package let isLost: Bool
 
-    /// What is remembered of a device's records.
+    /// The update key and the last sequence of a device's records.
     package struct Signing: Hashable, Sendable {
         package var updateKey: SigningPublicKey?
         package var sequence: UInt64
@@ -30,7 +30,7 @@ package struct RemovedDevice: Hashable, Sendable {
         }
     }
 
-    /// What is remembered of a device's key.
+    /// A device's last key.
     package struct LastKey: Hashable, Sendable {
         /// The number of the key among the device's keys.
         package let generation: UInt64

@@ -54,17 +54,9 @@ struct StoreTransaction {
         try connection.rows(Row.table.delete, [key])
         return connection.changes > 0
     }
-
-    /// Returns a row number that no row of the table has.
-    func newRowNumber<Row: StoredRow>(in _: Row.Type) throws(KeyStoreError) -> Int64 {
-        let highest = try connection.integer("SELECT coalesce(max(id), 0) FROM \(Row.table.name)")
-        let (number, overflow) = highest.addingReportingOverflow(1)
-        guard !overflow, number > 0 else { throw .damagedRow(.integer(highest), in: Row.table.name) }
-        return number
-    }
 }
 
-/// What one transaction has read and changed of the provider's state.
+/// The provider's state as one transaction has read and changed it.
 final class TransactionMemory {
     fileprivate(set) var provider: ProviderState?
     fileprivate(set) var hasChanged = false

@@ -130,11 +130,6 @@ struct ColumnReader {
         return version
     }
 
-    mutating func devicePublicKey() throws(KeyStoreError) -> DevicePublicKey {
-        guard let key = try optionalDevicePublicKey() else { throw damaged }
-        return key
-    }
-
     /// Skips the import check: the tag proves that the key passed it before.
     mutating func optionalDevicePublicKey() throws(KeyStoreError) -> DevicePublicKey? {
         guard let bytes = try optionalBlob() else { return nil }

@@ -99,6 +99,6 @@ struct SecretForm {
 
 extension KeyStoreError {
     static var damagedState: KeyStoreError {
-        KeyStoreError(.corruptStore, "what is stored of the keys is damaged, and is not used")
+        KeyStoreError(.corruptStore, "the stored keys are damaged and are not used")
     }
 }
