@@ -32,6 +32,15 @@ struct AnswerFetchRun: CommandBody {
             let wait = arguments.isFollowing && taken.isEmpty ? RelayRequest.longestWait : 0
             let texts = try take(from: &relay, waiting: wait, done: taken, console)
             if texts.isEmpty, !arguments.isFollowing { return exit }
+            if texts.contains(where: Set(taken).contains) {
+                guard arguments.isFollowing else {
+                    throw .failed("\(destination.authority) returns answers that were acknowledged")
+                }
+                sleep(Self.pauses[0])
+            } else if texts.isEmpty, taken.isEmpty {
+                // A relay waits for the next ones; a proxy may not.
+                sleep(Self.pauses[0])
+            }
             taken = Array(texts.prefix(RelayRequest.mostDone))
             for text in taken where try !show(text, answers, console) { exit = .refused }
         }
@@ -86,15 +95,18 @@ private struct AnswerRelay {
         waiting seconds: Int, done: [String], _ console: Console
     ) throws(CommandFailure) -> [String] {
         var response = try ask(waiting: seconds, done: done, console)
-        if response.status == 401, let now = json(response)?["now"]?.integer {
+        let times = 0...Int64(Timestamp.maximum.milliseconds)
+        if response.status == 401, let now = json(response)?["now"]?.integer, times.contains(now) {
             offset = now - Int64(console.now())
             response = try ask(waiting: seconds, done: done, console)
         }
         if response.status == 200, let texts = json(response)?["answers"] { return texts.elements.compactMap(\.string) }
-        let code = json(response)?["code"]?.string.flatMap { PushAnswer.isWord($0) ? $0 : nil } ?? "no relay's answer"
-        let text = "\(destination.authority) answers with \(response.status), \(code)"
+        let code =
+            json(response)?["code"]?.string.flatMap { PushAnswer.isWord($0) ? $0 : nil }
+            ?? "not the response of a relay"
+        let text = "\(destination.authority) responded with \(response.status), \(code)"
         guard response.status == 429 || response.status >= 500 else {
-            throw .usage(text, hint: "is \(origin) the origin by which the relay calls itself?")
+            throw .usage(text, hint: "is \(origin) the relay's 'origin', as in its relay.json?")
         }
         throw .failed(text)
     }
@@ -114,7 +126,7 @@ private struct AnswerRelay {
         switch try Probe(destination: destination).ask(request, longestAnswer: Self.longestAnswer) {
         case .answer(let response): return response
         case .noConnection(let text): throw .failed("no connection to \(destination.authority): \(text)")
-        case .noAnswer(let text): throw .failed("\(destination.authority) gives no answer: \(text)")
+        case .noAnswer(let text): throw .failed("\(destination.authority) did not respond: \(text)")
         }
     }
 }

@@ -4,13 +4,13 @@ internal import PushcryptReceiver
 public import UserNotifications
 internal import os
 
-/// The principal class of a service extension. An empty subclass is all of it:
+/// The principal class of a service extension. An empty subclass is a complete extension:
 ///
 ///     nonisolated final class NotificationService: EncryptedNotificationService {}
 ///
-/// The topic is then the bundle id of the app that contains the extension, and both groups are those that its property list
-/// names under `PushcryptAppGroup` and `PushcryptKeychainGroup`, where Xcode replaces variables. So a variant of an app with
-/// its own bundle id and groups has the same sources.
+/// The topic is then the bundle id of the app that contains the extension, and its property list names both groups, under
+/// `PushcryptAppGroup` and `PushcryptKeychainGroup`. Xcode replaces variables there, so variants of an app with their own
+/// bundle ids and groups share the same sources.
 ///
 /// Write `nonisolated` if the target isolates to the main actor by default: the system calls an extension on other
 /// threads. An extension with a different base class creates a `NotificationServiceHandler` and forwards both calls to

@@ -93,7 +93,8 @@ extension DeviceRegistration {
             deviceID: id, publicKey: publicKey, suites: suites ?? [keySuite], topic: topic, generation: generation,
             createdAt: createdAt, pinnedProvider: provider, certificate: certificate, appVersion: appVersion)
         certificateFault = fault
-        (self.token, self.environment, self.grant) = (token, environment, grant)
+        // An environment is that of its token. [D-33]
+        (self.token, self.environment, self.grant) = (token, token == nil ? nil : environment, grant)
         (self.updateKey, self.sequence, self.nonce) = (updateKey, sequence, nonce)
     }
 

@@ -29,7 +29,7 @@ package struct AnswerFetchArguments: Sendable {
     private let store: StoreArguments
 
     package init(_ arguments: inout Arguments) {
-        isFollowing = arguments.flag("--follow", help: "wait for the next answers, until a signal ends it")
+        isFollowing = arguments.flag("--follow", help: "keep waiting for answers, until a signal")
         limit = arguments.answerLimit()
         relay = arguments.value(
             SendArguments.relayOption, "ORIGIN", help: "the publisher's relay; default the store's setting 'relay'")
@@ -43,7 +43,7 @@ package struct AnswerFetchArguments: Sendable {
         CommandPage(
             discussion: [
                 "A phone that cannot reach its server leaves answers with the publisher's relay, sealed, for an hour. This takes those for the store's push key, and writes each as 'answer open' does. The relay forgets an answer only after it was written: if this command is killed, the answer comes again, with \"repeated\": true.",
-                "Exit 0 also if there are none. An answer that does not open is a warning, and the end is then exit 65.",
+                "Exits with 0 even if there are no answers. For an answer that does not open it prints a warning, goes on, and exits with 65 at the end.",
             ],
             more: [
                 "The relay can hold answers back: give approvals a --within. With --follow, an unreachable relay is tried again."
@@ -59,7 +59,7 @@ package struct AnswerFetchArguments: Sendable {
         let opened = try console.open(store)
         let stored = try withStoreErrors { () throws(KeyStoreError) in try opened.setting(.relay) }
         guard let text = relay ?? stored else {
-            throw .usage("no relay is known", hint: "name it with --relay, or keep it: pushcrypt config relay ORIGIN")
+            throw .usage("no relay is known", hint: "name it with --relay, or store it: pushcrypt config relay ORIGIN")
         }
         return (try SendArguments.origin(text), try SendArguments.pushKey(of: opened))
     }

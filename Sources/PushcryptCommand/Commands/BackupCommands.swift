@@ -39,7 +39,7 @@ struct RestoreCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Makes a backup the content of the key store, after checking every row. Processes that use the store go on with it. A store that is there needs --replace: what changed in it since the backup is lost, but for three things. Devices that were removed stay removed, what users answered stays answered, and later certificates are remembered: if a key was rotated since, phones that follow the new one do not open what the old one signs, until you rotate again. Phones register again within a day. A store with another key is never replaced: name an empty directory."
+                "Replaces the content of the key store with a backup, after checking every row. Processes that use the store go on running. An existing store is replaced only with --replace. It loses what changed since the backup, with three exceptions: removed devices stay removed, answers that were opened stay opened, and later certificates are remembered. Phones register again when the app starts, if their last registration is a day old. If the signing key was rotated since the backup, phones that know the new key refuse what the restored one signs: run 'key rotate'. A store with another store.key is never replaced: name an empty directory."
             ],
             examples: [
                 Example("pushcrypt restore keystore.backup", "beside its store.key"),
@@ -84,10 +84,12 @@ struct RestoreCommand: CommandBody {
             }
         }
         if let unread {
-            console.warning("nothing of the store that was here was kept, since it could not be read: \(unread)")
+            console.warning(
+                "the earlier store could not be read (\(unread.code)), so its removals, opened answers and later certificates are lost"
+            )
         }
         console.changed("restored the key store \(path)")
-        console.hint("next: pushcrypt doctor")
+        console.hint("next: pushcrypt doctor; if a key was rotated since the backup, pushcrypt key rotate")
         return .done
     }
 

@@ -11,8 +11,8 @@ struct DeviceAcceptCommand: CommandBody {
                 "Exit 65 without an answer is status 404: not a post, or there is no such code, or none any more. Any other failure is 503: the phone posts again.",
             ],
             more: [
-                "--json has the answer's body as 'reply', beside 'outcome' and 'device'; an answer of the user, for 'answer open', is 'answer'. Without --json an answer is refused: it would be lost.",
-                "--serve listens at a Unix socket for a web server that speaks SCGI, such as nginx, and asks for a passphrase once. A request has 64 KB and 10 seconds. Standard output has a line of JSON for each post, without the reply, before it is answered. SIGTERM ends it.",
+                "--json writes the response body as 'reply', with 'outcome' and 'device'. If the post is a user's answer, it is in 'answer': pass it to 'answer open'. Without --json such a post is refused, because the answer would be lost.",
+                "--serve listens on a Unix socket for a web server that speaks SCGI, such as nginx, and asks for the passphrase once. A request may have at most 64 KB and must arrive within 10 seconds. Before it replies to a post, it writes a line of JSON about it to standard output, without the reply. SIGTERM ends it.",
             ],
             examples: [
                 Example("pushcrypt device accept < request > reply"),

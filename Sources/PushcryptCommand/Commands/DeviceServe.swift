@@ -14,7 +14,7 @@ struct DeviceServe {
 
     /// Serves until a signal; what is open then is finished.
     func run() throws(CommandFailure) -> ExitCode {
-        var store = try OpenedStore(arguments, console)
+        var store = OpenedStore(try console.open(arguments))
         do throws(SystemError) {
             let stop = try StopSignal()
             try stop.raiseOnSignals(waitingOn: SystemThread.start)
@@ -62,24 +62,33 @@ struct DeviceServe {
     }
 }
 
-/// A store that is opened anew after its files were replaced, as by a restore.
+/// A store that is opened anew, with the key that it has, after its files were replaced, as by a restore.
 private struct OpenedStore {
-    private let arguments: StoreArguments
-    private let console: Console
     private var store: SQLiteKeyStore
 
-    init(_ arguments: StoreArguments, _ console: Console) throws(CommandFailure) {
-        (self.arguments, self.console, store) = (arguments, console, try console.open(arguments))
-    }
+    init(_ store: SQLiteKeyStore) { self.store = store }
 
     /// Uses the store, and once more after a failure of its files.
     mutating func use<R>(_ body: (SQLiteKeyStore) throws(CommandFailure) -> R) throws(CommandFailure) -> R {
+        try follow { (store) throws(KeyStoreError) in try store.version().isReplaced }
         do throws(CommandFailure) {
             return try body(store)
         } catch {
             guard (error.cause as? KeyStoreError)?.code == .inputOutput else { throw error }
-            store = try console.open(arguments)
+            try follow { _ in true }
             return try body(store)
+        }
+    }
+
+    private mutating func follow(
+        if isDue: (SQLiteKeyStore) throws(KeyStoreError) -> Bool
+    ) throws(CommandFailure) {
+        do throws(KeyStoreError) {
+            if try isDue(store) { store = try store.anotherConnection() }
+        } catch {
+            // Never exit 65, which says that there is no such code.
+            let failure = CommandFailure(error)
+            throw CommandFailure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
         }
     }
 }

@@ -7,7 +7,7 @@ struct LintCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Reads a push, sealed or not, or the output of 'seal --emit request'. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
-                "--ios checks what each configuration of an Xcode project installs together, app and extensions, for what nobody else reports: whether the system finds and starts the extensions, and whether these have the app's groups and topic. A setting that the project's files do not say is unknown, and no error. plutil reads the property lists.",
+                "--ios checks the app and its extensions in each configuration of an Xcode project for mistakes that Xcode does not report: whether the system finds and starts the extensions, and whether they have the app's groups and topic. A setting that is not in the project's files counts as unknown, not as an error. plutil reads the property lists.",
                 "Ends with 65 for an error, with --strict also for a warning.",
             ],
             examples: [

@@ -50,7 +50,7 @@ package struct SendLogin: Sendable {
         arguments.option("--certificate-passphrase-file", needs: "--certificate")
     }
 
-    /// The options of who connects without a login of Apple's.
+    /// The options of a connection that needs no login at Apple.
     init(connection arguments: inout Arguments) {
         (key, keyID, team, certificate, passphraseFile) = (nil, nil, nil, nil, nil)
         (environment, host, timeout) = (nil, nil, nil)
@@ -63,9 +63,9 @@ package struct SendLogin: Sendable {
         _ arguments: inout Arguments
     ) -> (authorities: String?, proxy: String?, proxyFile: String?) {
         let authorities = arguments.value(
-            "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
+            "--ca-file", "FILE", .file, help: "CA certificates to trust for the host, instead of the system's")
         let proxy = arguments.value(
-            "--proxy", "URL", help: "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says")
+            "--proxy", "URL", help: "an HTTP proxy, http://HOST:PORT; default the variable https_proxy")
         let proxyFile = arguments.value(
             "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
         arguments.atMostOne(of: "--proxy", "--proxy-file")

@@ -68,7 +68,7 @@ enum SCGI {
         mutating func next() throws(Refusal) -> UInt8? { try take(1).first }
 
         mutating func take(_ count: Int) throws(Refusal) -> ArraySlice<UInt8> {
-            guard start + count <= longest else { throw .tooLarge }
+            guard count <= longest - start else { throw .tooLarge }
             while bytes.count < start + count { try read() }
             defer { start += count }
             return ArraySlice(bytes[start..<start + count])

@@ -75,7 +75,7 @@ extension Explanation.Area {
         case .enrolment: "Enrolling a phone"
         case .pairing: "Pairing a phone by a code"
         case .categories: "Declaring categories and actions"
-        case .library: "Calling the C library"
+        case .library: "Calling the C library or a package"
         case .json: "Reading JSON"
         }
     }

@@ -75,9 +75,9 @@ extension Explanation {
             KeyStoreError.Code.storeExists, .store,
             summary: "there is a store, a replay file, or the output file of a backup, already",
             cause:
-                "It is never overwritten: its keys would be lost.",
+                "It is not overwritten without being asked, because its keys would be lost.",
             fix:
-                "Use it, or name another directory or file. 'restore --replace' replaces the store of which it is a backup."
+                "Use it, or name another directory or file. 'restore --replace' replaces a store with a backup of the same store."
         ),
         Explanation(
             KeyStoreError.Code.storeKeyMissing, .store,

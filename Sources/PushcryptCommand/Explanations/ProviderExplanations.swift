@@ -230,8 +230,9 @@ extension Explanation {
         Explanation(
             "implausible-time", .library,
             summary: "a time that is more than a day from the clock",
-            cause: "Of the packages alone: seconds were given for milliseconds, or the reverse, or a clock is wrong.",
-            fix: "Give the language's own type of a time, and set the clock."),
+            cause:
+                "Only the packages report this: seconds were passed as milliseconds, or the reverse, or a clock is wrong.",
+            fix: "Pass the language's own time type, and set the clock."),
         Explanation(
             "invalid-call", .library,
             summary: "an argument is invalid",

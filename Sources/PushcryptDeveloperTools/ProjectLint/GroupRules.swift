@@ -29,7 +29,7 @@ struct GroupRules {
         return .error(
             list.file,
             "\(built.name) and \(app.name) share no app group: \(built.name) has \(Self.listed(own)), \(app.name) \(Self.listed(others))",
-            fix: "write one and the same into \(Built.appGroups) of both")
+            fix: "add the same group to \(Built.appGroups) of both")
     }
 
     // MARK: Properties

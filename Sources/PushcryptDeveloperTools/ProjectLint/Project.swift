@@ -56,9 +56,9 @@ struct Project {
             findings.append(
                 .error(
                     files.path(project.file),
-                    "no app has \(target.name) among its extensions in every build, so the system does not find it",
+                    "no app embeds \(target.name) in its PlugIns, or only when installing, so the system does not find it",
                     fix:
-                        "copy it in the app's phase Embed Foundation Extensions, into PlugIns, without 'Copy only when installing'"
+                        "add it to the app's phase Embed Foundation Extensions, with 'Copy only when installing' off"
                 ))
         }
     }

@@ -51,7 +51,7 @@ struct SigningRules {
         else { return nil }
         return .error(
             info.file,
-            "\(built.name) is built for later systems than \(app.name), so phones between them show no opened notification",
+            "\(built.name) needs a later iOS than \(app.name), so on the versions in between no push is opened",
             fix: "set IPHONEOS_DEPLOYMENT_TARGET of both to the same")
     }
 

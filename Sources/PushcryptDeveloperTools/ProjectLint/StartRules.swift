@@ -35,7 +35,7 @@ struct StartRules {
         else {
             return .error(
                 info.file,
-                "NSExtension of \(built.name) has no name of a class as \(key), so the system starts nothing",
+                "NSExtension of \(built.name) names no class under \(key), so the system cannot start it",
                 fix: "add it as a string, for example \(example)NotificationService")
         }
         let sources = built.sources

@@ -26,12 +26,14 @@ struct SwiftSources {
     mutating func add(_ source: ContiguousArray<UInt8>, file: String = "") {
         let words = SwiftWords(source).words
         self.words.formUnion(words)
+        // Others have types and labels of these names, too.
+        let isOurs = words.contains { $0.hasPrefix("Pushcrypt") }
         // What is compiled under a condition is unknown.
         var conditions = 0
         for (index, word) in words.enumerated() {
             let next = words[(index + 1)...]
             func literal(after signs: String...) -> Literal? {
-                guard conditions == 0, next.starts(with: signs), let text = next.dropFirst(signs.count).first,
+                guard isOurs, conditions == 0, next.starts(with: signs), let text = next.dropFirst(signs.count).first,
                     text.hasPrefix("\""), !text.contains("\\")
                 else { return nil }
                 return Literal(file: file, text: String(text.dropFirst()))
@@ -45,7 +47,8 @@ struct SwiftSources {
             case "Topic": if let literal = literal(after: "(") { topics.append(literal) }
             case "AppGroup": if let literal = literal(after: "(", "identifier", ":") { appGroups.append(literal) }
             case "appGroup": if let literal = literal(after: ":") { appGroups.append(literal) }
-            case "accessGroup": if let literal = literal(after: ":") { accessGroups.append(literal) }
+            case "KeychainDeviceStore":
+                if let literal = literal(after: "(", "accessGroup", ":") { accessGroups.append(literal) }
             default: continue
             }
         }

@@ -1,9 +1,9 @@
-/// The best that can be shown of one push so far, which is given out once.
+/// The best content for one push so far, given out once.
 ///
-/// It is all that the threads of a push share: the road that opens it, the files and the app's change that better it, and
-/// whatever ends the waiting. Behind a lock, in any order of calls, exactly one `take` gets something.
+/// The push's thread, its downloads and the app's change offer content; the thread, a timer, the system or the handler's release
+/// takes it. Behind a lock, exactly one `take` gets something.
 package struct Best<Content> {
-    /// What betters a push, in the order in which it may.
+    /// The stages of the content, each better than the one before.
     package enum Stage: Int, CaseIterable, Sendable {
         /// It is opened; also with its full body.
         case opened = 1
@@ -43,7 +43,7 @@ package struct Best<Content> {
         return shown.map { .content($0.content, $0.outcome) } ?? .fallback(reason)
     }
 
-    /// What is given out.
+    /// The content given out, or the reason for the fallback.
     package enum Taken {
         case content(Content, Delivery.Outcome)
         case fallback(Delivery.Reason)

@@ -121,7 +121,7 @@ public struct NotificationReceiver: Sendable {
             let opened = try open(push, as: pushClass, requestID: requestID, at: now)
             guard accepts(opened.notification) else {
                 let error = OpenError(
-                    .wrongPushClass, "the app does not take this message as what the push came as")
+                    .wrongPushClass, "the app does not accept this message in this kind of push")
                 throw unopened(push, Failure(error), opened.keyState)
             }
             guard isAwaited() else { throw unopened(push, Failure(.deadline), opened.keyState) }

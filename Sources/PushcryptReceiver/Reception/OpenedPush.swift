@@ -35,7 +35,7 @@ package struct OpenedPush: Sendable {
     /// The mark of what shows the message, and its account.
     package var mark: NotificationMark { NotificationMark(message: message.mark, account: account) }
 
-    /// What is shown, provided that nobody else hands the message over first; before it is taken, as if it were new.
+    /// The content to show, if no other process hands the message over first; without a claim, as for a new message.
     package func delivery(after claim: ReplayClaim? = nil) -> Delivery {
         shown(claim, rings: claim.map { !$0.isQuiet } ?? true, isWithdrawn: claim?.verdict == .withdrawn)
     }
@@ -68,7 +68,7 @@ package struct OpenedPush: Sendable {
 
     /// The result of handing over.
     package struct Handover {
-        /// What is shown.
+        /// The delivery to show.
         package let delivery: Delivery
         /// Whether that is what was prepared: nobody was faster, and the message was not withdrawn.
         package let isAsPrepared: Bool
@@ -114,7 +114,7 @@ package struct OpenedPush: Sendable {
         return Handover(delivery: delivery, isAsPrepared: isAsPrepared, claim: taken, problems: problems)
     }
 
-    /// What is shown if the guard does not answer in time, instead of what was prepared.
+    /// The delivery to show if the guard does not respond in time; nil for what was prepared.
     package func unanswered(after claim: ReplayClaim?) -> Delivery? {
         guard let claim, claim.verdict != .new else { return nil }
         return shown(claim, rings: false, isWithdrawn: claim.verdict == .withdrawn)

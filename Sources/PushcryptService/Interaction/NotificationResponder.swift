@@ -41,8 +41,8 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         case later
     }
 
-    /// Handles a response. A thrown error is reported. It ends a tap or a dismissal, as `done` does; a custom action or a text is
-    /// kept for three days and passed again, because the user would believe it was sent.
+    /// Handles a response. A thrown error is reported. A tap or a dismissal then counts as done; a custom action or a typed text
+    /// is kept and passed again for three days, because the user believes that it was sent.
     public typealias Handler = @Sendable (ReceivedResponse) async throws -> Answer
 
     private let configuration: Configuration
@@ -50,7 +50,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     private let files: ServiceFiles
     private let replays = ReplayOrder()
 
-    /// How long a response is passed again that the app fails to handle.
+    /// The time for which a failed response is passed again.
     private static let patience = Interval.days(3)
 
     /// Creates a responder. Reads nothing before there is something to open.

@@ -6,7 +6,7 @@ import forms as secret_forms
 
 DATABASE = "keystore.db"
 # The files allowed in a store's folder after every command has ended normally.
-SETTLED = {DATABASE, "store.key", "store.key.old", "extension.db"}
+SETTLED = {DATABASE, "store.key", "extension.db"}
 PENDING, ACTIVE = "pending", "active"
 
 

@@ -124,14 +124,6 @@ extension Arguments {
         value(name, valueName, .choice(Self.words(Word.self)), help: help).flatMap(Word.init(rawValue:))
     }
 
-    /// Declares a required option with one of a type's words; returns `placeholder` while declarations are collected.
-    package mutating func requiredChoice<Word: RawRepresentable<String> & CaseIterable>(
-        _ name: String, _ valueName: String, placeholder: Word, help: String
-    ) -> Word where Word.AllCases == [Word] {
-        let text = requiredValue(name, valueName, .choice(Self.words(Word.self)), help: help)
-        return Word(rawValue: text) ?? placeholder
-    }
-
     /// Declares an option with a whole number; returns nil if it was not given.
     package mutating func count(
         _ name: String, short: String? = nil, _ valueName: String, _ range: ClosedRange<Int>, help: String

@@ -103,8 +103,6 @@ package enum ValueKind: Sendable {
     case duration(ClosedRange<Int>)
     /// A short time with a unit, `1500ms` or `2s`; the bounds are in milliseconds.
     case milliseconds(ClosedRange<Int>)
-
-    var isInput: Bool { if case .input = self { true } else { false } }
 }
 
 /// Names that only the program knows, for the completion of command lines.

@@ -22,7 +22,8 @@ package struct LocalSocket: ~Copyable {
         let own = try Self.open()
         let number = own.descriptor.number
         if try unsafe Self.call(path, { unsafe connect(number, $0, $1) }) == 0 { throw SystemError(code: EADDRINUSE) }
-        if errno == ECONNREFUSED { _ = unsafe unlink(path) }
+        // Linux refuses a connection to any other file, too: a path that is one stays, and is in use.
+        if errno == ECONNREFUSED, Self.isSocket(path) { _ = unsafe unlink(path) }
         // Nobody else may connect between both calls.
         let mask = umask(0o117)
         let code = try unsafe Self.call(path) { unsafe bind(number, $0, $1) }
@@ -51,6 +52,11 @@ package struct LocalSocket: ~Copyable {
             // A client may have gone; when descriptors are missing, some will come back.
             guard [EINTR, ECONNABORTED, EAGAIN, EMFILE, ENFILE].contains(errno) else { throw .last }
         }
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
     private static func open() throws(SystemError) -> OpenFile {
