@@ -12,9 +12,8 @@ const TIMES = {
 /** How many connections there are in all and of an address. One of HTTP/2 counts as many as it has streams. */
 const CONNECTIONS = 2000, CONNECTIONS_OF_ADDRESS = 64, STREAMS = 8;
 const SILENCE = 40_000, LAST_WORDS = 1000, LONGEST_HEADERS = 8192;
-/** In how many pieces a body may come, and what all bodies may take while they come. */
-const PIECES = 1000, FIRST = 16_384, BODIES = 1 << 27;
-let bodies = 0;
+/** In how many pieces a body may come, and what all bodies, and those of an address, may take while they come. */
+const PIECES = 1000, FIRST = 16_384, BODIES = 1 << 27, BODIES_OF_ADDRESS = BODIES >> 6;
 
 /** Who asks: the client, or what the last of so many trusted proxies says. */
 export function addressOf(request, proxies) {
@@ -23,19 +22,21 @@ export function addressOf(request, proxies) {
     return given && isIP(given) ? given : request.socket.remoteAddress ?? "";
 }
 
-/** A body up to a length, in one buffer; a longer one, or one in too many pieces, is undefined. */
-function readBody(request, most) {
-    let body = Buffer.alloc(0), length = 0, pieces = 0;
+/** A body up to a length, in one buffer; a longer one, or one in too many pieces, is undefined. `places` has its room. */
+function readBody(request, most, address, places) {
+    const room = [["bodies", BODIES], ...networkPlaces("bodies", address, BODIES_OF_ADDRESS)];
+    const whole = Math.min(Number(request.headers["content-length"] ?? most), most);
+    let body = Buffer.alloc(0), length = 0, pieces = 0, leave = () => {};
     return new Promise((done, reject) => {
         request.on("data", (part) => {
-            const needed = length + part.length, size = Math.min(Math.max(2 * body.length, FIRST, needed), most);
-            const added = needed > body.length ? size - body.length : 0, isLong = needed > most || (pieces += 1) > PIECES;
-            if (isLong || bodies + added > BODIES) {
-                request.pause();
-                return isLong ? done(undefined) : reject(unavailable());
+            const needed = length + part.length;
+            if (needed > most || (pieces += 1) > PIECES) return request.pause() && done(undefined);
+            if (needed > body.length) {
+                const size = Math.min(Math.max(2 * body.length, FIRST, needed), whole), next = places.enter(room, size);
+                if (!next) return request.pause() && reject(unavailable());
+                leave();
+                [body, leave] = [Buffer.concat([body], size), next];
             }
-            bodies += added;
-            if (added > 0) body = Buffer.concat([body], size);
             part.copy(body, length);
             length = needed;
         });
@@ -43,7 +44,7 @@ function readBody(request, most) {
         // Nobody reads what is then answered.
         request.on("close", () => reject(new RelayError(400, "malformed-request")));
         request.on("error", () => {});
-    }).finally(() => (bodies -= body.length));
+    }).finally(() => leave());
 }
 
 /** Serves a relay's `handle`. `server.places` counts connections as `all`; `server.drain` ends those without a request. */
@@ -51,9 +52,10 @@ export function httpServer(handle, proxies = 0) {
     const places = new Places(), ends = new Map();
 
     async function answer(request, response) {
+        const address = addressOf(request, proxies);
         const { status, headers, body } = await handle({
-            method: request.method, path: request.url, address: addressOf(request, proxies),
-            header: (name) => request.headers[name] ?? null, read: (most) => readBody(request, most),
+            method: request.method, path: request.url, address,
+            header: (name) => request.headers[name] ?? null, read: (most) => readBody(request, most, address, places),
             whenGone: (call) => response.once("close", call),
         });
         if (response.destroyed) return;
@@ -67,6 +69,11 @@ export function httpServer(handle, proxies = 0) {
     const [speakHTTP1] = server.listeners("connection");
     const settings = { maxConcurrentStreams: STREAMS, maxHeaderListSize: LONGEST_HEADERS };
     const other = http2.createServer({ maxSessionMemory: 1, settings }, answer);
+    // Node's own continues a stream that has ended already, and throws.
+    other.on("checkContinue", (request, response) => {
+        if (!response.stream.destroyed && !response.stream.closed) response.writeContinue();
+        return answer(request, response);
+    });
     server.setTimeout(SILENCE);
 
     /** Whether there is room for a connection with so many requests. */

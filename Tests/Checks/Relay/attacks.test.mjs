@@ -7,6 +7,7 @@ import { connect, createServer } from "node:net";
 import test from "node:test";
 
 import { http2Transport } from "../../../Sources/Relay/apns.mjs";
+import { parseObject } from "../../../Sources/Relay/bytes.mjs";
 import { httpServer } from "../../../Sources/Relay/http.mjs";
 import { DAY, MINUTE, PushKey, app, data, memoryStore, p8, topic, world } from "./world.mjs";
 
@@ -94,19 +95,81 @@ test("a store that cannot be written ends and issues nothing, and what was grant
     assert.equal((await own.ask("GET", "/health")).status, 200);
 });
 
-test("bodies have a length and a number of pieces", { timeout: 30_000 }, async (context) => {
-    const answer = async ({ read }) => ({ status: 200, headers: {}, body: `${(await read(65_536))?.length}` });
-    const server = httpServer(answer).listen(0, "127.0.0.1");
-    context.after(() => server.close());
+/** An `httpServer` at a port, behind so many proxies, until the test ends. */
+async function listening(context, handle, proxies) {
+    const server = httpServer(handle, proxies).listen(0, "127.0.0.1");
+    context.after(() => (server.close(), server.drain()));
     await once(server, "listening");
+    return server.address().port;
+}
+
+test("bodies have a length and a number of pieces", { timeout: 30_000 }, async (context) => {
+    const port = await listening(context, async ({ read }) => ({ status: 200, headers: {}, body: `${(await read(65_536))?.length}` }));
     const ask = async (pieces, size) => {
-        const socket = connect(server.address().port, "127.0.0.1"), piece = `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
+        const socket = connect(port, "127.0.0.1"), piece = `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
         socket.on("error", () => {});
         socket.write(`POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${piece.repeat(pieces)}0\r\n\r\n`);
         const text = (await socket.setEncoding("utf8").take(1).toArray()).join("");
         return text.slice(text.indexOf("\r\n\r\n") + 4);
     };
     assert.deepEqual([await ask(900, 1), await ask(600, 109), await ask(600, 110), await ask(1100, 1)], ["900", "65400", "undefined", "undefined"]);
+});
+
+/** Answers with the length of the body, as `handle`, which never throws. */
+const reading = ({ read }) => read(524_288).then((body) => ({ status: 200, headers: {}, body: `${body?.length}` }), ({ status }) => ({ status, headers: {}, body: "" }));
+
+/** A frame of HTTP/2 of the first stream, or of the connection. */
+const frame = (type, flags, stream, payload = []) => Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream, ...payload]);
+/** A header without compression. */
+const field = (name, value) => [0, name.length, ...Buffer.from(name), value.length, ...Buffer.from(value)];
+
+test("a request of HTTP/2 that is taken back at once ends alone", { timeout: 30_000 }, async (context) => {
+    const port = await listening(context, reading), ask = async (ending, ...fields) => {
+        const socket = connect(port, "127.0.0.1"), start = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0)]);
+        const head = [[":method", "POST"], [":path", "/"], [":scheme", "http"], [":authority", "a"], ...fields].flatMap((one) => field(...one));
+        socket.on("error", () => {}).end(Buffer.concat([start, frame(1, 4, 1, head), ...ending]));
+        await socket.resume().toArray();
+    };
+    const reset = frame(3, 0, 1, [0, 0, 0, 8]), body = frame(0, 0, 1, [1]), last = frame(0, 1, 1, [1]), goAway = frame(7, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0]);
+    for (const expected of ["100-continue", "100-Continue", "another"]) {
+        for (const ending of [[reset], [body, reset], [last, reset], [goAway], [reset, goAway], []]) await ask(ending, ["expect", expected]);
+    }
+    for (const ending of [[reset], [body, reset], [last, reset]]) await ask(ending);
+    const session = http2.connect(`http://127.0.0.1:${port}`), stream = session.request({ ":method": "POST", expect: "100-continue" });
+    let continued = 0;
+    stream.on("continue", () => (continued += 1) && stream.end("four"));
+    assert.deepEqual([(await stream.setEncoding("utf8").toArray()).join(""), continued], ["4", 1]);
+    session.destroy();
+});
+
+test("JSON of any kind is read in a time that its length decides", () => {
+    const texts = ['"\\', '"', '{"a":"\\"', "[", "-", "1e", '{"a":', '\\"'].map((part) => part.repeat(524_288 / part.length));
+    texts.push(`{"a":"${"\\\"".repeat(260_000)}"}`, `{"a":[${"-1.5e3,".repeat(70_000)}1]}`, `{"a":${"1".repeat(520_000)}}`);
+    for (const text of texts) {
+        const { user } = process.cpuUsage();
+        parseObject(Buffer.from(text));
+        assert(process.cpuUsage().user - user < 500_000, text.slice(0, 12));
+    }
+});
+
+test("one network cannot hold all bodies", { timeout: 60_000 }, async (context) => {
+    const port = await listening(context, reading, 1);
+    /** Begins a request; returns what sends the rest of its body, and gives the status. */
+    const begin = async (address) => {
+        const socket = connect(port, "127.0.0.1").setEncoding("utf8").on("error", () => {}), answered = socket.take(1).toArray().catch(() => [""]);
+        socket.write(`POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\nx-forwarded-for: ${address}\r\ncontent-length: 500000\r\n\r\n`);
+        await new Promise((sent) => socket.write(Buffer.alloc(400_000), sent));
+        return async () => {
+            socket.write(Buffer.alloc(100_000));
+            return (await answered).join("").split(" ")[1];
+        };
+    };
+    const rests = [];
+    for (let at = 0; at < 200; at++) rests.push(await begin(`10.0.${at}.1`));
+    assert.equal(await (await begin("192.0.2.1"))(), "200");
+    const statuses = tally(await Promise.all(rests.map((rest) => rest())));
+    // A /16 has 80 MiB of 128.
+    assert(statuses[200] > 150 && statuses[200] <= 167 && statuses[200] + statuses[503] === 200, JSON.stringify(statuses));
 });
 
 test("a token of which Apple said that there is none is answered from memory for an hour", async () => {
@@ -145,6 +208,16 @@ test("whose tokens are bad more than 20 times a minute waits, and nobody else", 
     const keys = Array.from({ length: 25 }, () => new PushKey()), found = [];
     for (const [at, key] of keys.entries()) found.push(codeOf(await ask(100 + at, { pushKey: key.text }, { key, address: "198.51.100.2" })));
     assert.deepEqual(tally(found), { BadDeviceToken: 20, "grant-limit": 5 });
+});
+
+test("an address whose tokens are bad does not stop its neighbours", async () => {
+    const own = world({ answers: ({ token }) => (token.startsWith("00") ? BAD : {}) }), keys = Array.from({ length: 21 }, () => new PushKey());
+    for (const [first, bad, ...neighbours] of [[0, "192.0.2.1", "192.0.2.2", "192.0.3.1"], [50, "2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:1:f000::1", "2001:db8:2::1"]]) {
+        const ask = async (number, address, key) => codeOf(await own.push(own.grant({ token: token(number), pushKey: key.text }), {}, { key, address }));
+        for (const [at, key] of keys.entries()) assert.equal(await ask(first + at, bad, key), at < 20 ? "BadDeviceToken" : "grant-limit");
+        for (const address of neighbours) assert.equal(await ask(0xff000000, address, new PushKey()), 200, address);
+        own.now += MINUTE;
+    }
 });
 
 test("a refused key of Apple's is one question in 30 seconds for all", async () => {
