@@ -71,10 +71,10 @@ export class NetworkLimiter {
     }
 
     /** Seconds after which the address may be used again, or 0 and the use is counted. */
-    take(address, now, isCounted = true) {
+    take(address, now) {
         const names = networks(address);
         const wait = Math.max(...names.map((name, at) => this.limiters[at].take(name, now, false)));
-        if (wait === 0 && isCounted) names.forEach((name, at) => this.limiters[at].take(name, now));
+        if (wait === 0) names.forEach((name, at) => this.limiters[at].take(name, now));
         return wait;
     }
 }

@@ -1,11 +1,10 @@
 // What phones leave for servers: sealed answers, for an hour, in memory alone [R-27], [R-28].
 import { EventEmitter, once } from "node:events";
 import { HOUR, MINUTE, encode, sha256 } from "./bytes.mjs";
-import { networks } from "./limits.mjs";
+import { Places, networkPlaces } from "./limits.mjs";
 
-/** How many texts and bytes there may be of a grant, for a push key, of a network, and in all. */
-const OF_GRANT = [16, 65_536], FOR_KEY = [200, 524_288];
-const OF_NETWORK = [Infinity, 1 << 20], IN_ALL = [Infinity, 64 << 20];
+/** How many texts and bytes there may be of a grant and for a push key; and bytes of an address, and in all. */
+const OF_GRANT = [16, 65_536], FOR_KEY = [200, 524_288], OF_ADDRESS = 1 << 20, IN_ALL = 64 << 20;
 /** A text takes memory beside its characters. */
 const LEAST = 1024;
 
@@ -14,14 +13,15 @@ const nameOf = (text) => encode(sha256(text).subarray(0, 16));
 
 export class Mailbox {
     #boxes = new Map();
-    #used = new Map();
+    #texts = new Places();
+    #bytes = new Places();
     #arrivals = new EventEmitter().setMaxListeners(0);
     #ends = new Set();
     #swept = 0;
     isClosed = false;
 
     get bytes() {
-        return this.#used.get("all")?.[1] ?? 0;
+        return this.#bytes.count("all");
     }
 
     /** Keeps a text, once; returns whether there was room. */
@@ -29,14 +29,14 @@ export class Mailbox {
         this.#sweep(now);
         const box = this.#boxes.get(pushKey) ?? new Map(), name = nameOf(text), size = Math.max(text.length, LEAST);
         if (box.has(name)) return true;
-        const [own, , narrow] = networks(address), network = address.includes(".") ? narrow : own;
-        const ofKey = [[`g ${grant}`, OF_GRANT], [`k ${pushKey}`, FOR_KEY]];
-        const places = [...ofKey, [`n ${network}`, OF_NETWORK], ["all", IN_ALL]];
-        const used = places.map(([place]) => this.#used.get(place) ?? [0, 0]);
-        const isFull = places.some(([, [texts, bytes]], at) => used[at][0] + 1 > texts || used[at][1] + size > bytes);
-        if (isFull) return false;
-        places.forEach(([place], at) => this.#used.set(place, [used[at][0] + 1, used[at][1] + size]));
-        box.set(name, { text, until: now + HOUR, size, places: places.map(([place]) => place) });
+        const own = (at) => [[`grant ${grant}`, OF_GRANT[at]], [`key ${pushKey}`, FOR_KEY[at]]];
+        const leaveTexts = this.#texts.enter(own(0)), network = networkPlaces("network", address, OF_ADDRESS);
+        const leaveBytes = leaveTexts && this.#bytes.enter([...own(1), ...network, ["all", IN_ALL]], size);
+        if (!leaveBytes) {
+            leaveTexts?.();
+            return false;
+        }
+        box.set(name, { text, until: now + HOUR, leave: () => [leaveTexts, leaveBytes].forEach((leave) => leave()) });
         this.#boxes.set(pushKey, box);
         this.#arrivals.emit(pushKey);
         return true;
@@ -52,12 +52,7 @@ export class Mailbox {
     remove(pushKey, names) {
         const box = this.#boxes.get(pushKey);
         for (const name of names) {
-            const { size, places = [] } = box?.get(name) ?? {};
-            for (const place of places) {
-                const [texts, bytes] = this.#used.get(place);
-                if (texts === 1) this.#used.delete(place);
-                else this.#used.set(place, [texts - 1, bytes - size]);
-            }
+            box?.get(name)?.leave();
             box?.delete(name);
         }
         if (box?.size === 0) this.#boxes.delete(pushKey);

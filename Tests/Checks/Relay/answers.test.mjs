@@ -6,6 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { DAY, MINUTE, PushKey, origin, relayKeys, topic, world } from "./world.mjs";
 import { sealGrant } from "../../../Sources/Relay/grants.mjs";
+import { Mailbox } from "../../../Sources/Relay/mailbox.mjs";
 
 const name = (text) => createHash("sha256").update(text).digest().subarray(0, 16).toString("base64url");
 const leave = (own, { grant, secret }, answer = "AQ", more = {}) => own.post("/v1/answers", { grant, secret, answer }, more);
@@ -94,10 +95,20 @@ test("a full box is told, for a grant, a push key, a network and in all", async 
     assert.deepEqual(await statuses(210, fresh, 250), [200, 10]);
     own.now += 61 * MINUTE;
     assert.deepEqual(await statuses(100, fresh, 6144), [85, 15]);
-    const keys = Array.from({ length: 20 }, () => new PushKey().text), spread = (at) => own.seal({ pushKey: keys[at % keys.length] });
-    for (const address of [(at) => `203.0.113.${at % 256}`, (at) => `2001:db8:1:2::${at}`]) {
-        own.now += 61 * MINUTE;
-        assert.deepEqual(await statuses(200, spread, 6144, address), [170, 30]);
+});
+
+test("what is kept of an address has a limit, and its networks together another", () => {
+    const v6 = (prefix, at) => `2001:db8:${prefix}${(at % 100).toString(16).padStart(2, "0")}::1`;
+    for (const [room, address] of [
+        [170, () => "203.0.113.1"], [170, (at) => `2001:db8:1:2::${at}`], [341, (at) => v6("1:1", at)], [682, (at) => `203.0.113.${at % 256}`],
+        [682, (at) => `2001:db8:1:${at % 100}00::1`], [6826, (at) => `203.0.${at % 256}.1`], [6826, (at) => v6("1", at)],
+    ]) {
+        const mailbox = new Mailbox(), put = (at, from) => mailbox.put(`key ${at % 100}`, { grant: `grant ${at}`, address: from, text: text(at, 6144), now: 0 });
+        const kept = Array.from({ length: room + 10 }, (_, at) => put(at, address(at)));
+        assert.deepEqual([kept.indexOf(false), kept.filter((one) => one).length], [room, room], address(1));
+        // A network never takes all.
+        assert.equal(put(room, "198.51.100.1"), true);
+        assert.equal(mailbox.bytes, (room + 1) * 6144);
     }
 });
 
@@ -123,14 +134,16 @@ test("a wait ends with the first text, with its time, with its client and with t
     assert.deepEqual([await second, await third, await take(own, [], { wait: 25 })], [[], [], []]);
 });
 
-test("few wait from one address", { timeout: 20_000 }, async () => {
+test("16 wait from one address, 64 from a /24", { timeout: 20_000 }, async () => {
     const own = world(), ask = (address) => own.signed("/v1/answers/take", { wait: 25, done: [] }, { key: new PushKey(), address });
     const waiting = Array.from({ length: 17 }, () => ask("192.0.2.1")), first = await Promise.race(waiting);
     assert.equal(first.json.code, "too-many-requests");
-    const other = ask("198.51.100.1");
+    for (let at = 2; at < 50; at++) waiting.push(ask(`192.0.2.${at}`));
+    assert.equal((await ask("192.0.2.99")).json.code, "too-many-requests");
+    waiting.push(ask("192.0.3.1"));
     await turn();
     own.relay.stop();
-    assert.deepEqual((await Promise.all([...waiting, other])).filter(({ status }) => status === 200).length, 17);
+    assert.deepEqual((await Promise.all(waiting)).filter(({ status }) => status === 200).length, 65);
 });
 
 test("texts, grants and secrets are not logged", async () => {
