@@ -39,6 +39,8 @@ function* linesOf(file) {
         rest = lines.pop();
         yield* lines;
     }
+    // No line is so long: what follows it must not be lost.
+    if (rest.length >= CHUNK) yield rest;
 }
 
 /**
