@@ -60,8 +60,8 @@ function privateKey(text, path) {
 }
 
 const addressOf = (text, name) => {
-    const [, host, port] = /^(.+):([0-9]{1,5})$/.exec(text) ?? fail(`${name} is not like 127.0.0.1:8787`);
-    return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+    const [, host, port] = /^(.+):([0-9]{1,5})$/.exec(text) ?? [];
+    return port <= 65_535 ? { host: host.replace(/^\[|\]$/g, ""), port: Number(port) } : fail(`${name} is not like 127.0.0.1:8787`);
 };
 
 /** What a folder says: where to listen, and what `createRelay` takes. */

@@ -1,14 +1,18 @@
 // What the relay does with time and its transport: `node --test`.
 import assert from "node:assert";
+import { spawnSync } from "node:child_process";
 import { verify } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import * as http2 from "node:http2";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Duplex } from "node:stream";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 import { parseObject } from "../../../Sources/Relay/bytes.mjs";
 import { openGrant, sealGrant } from "../../../Sources/Relay/grants.mjs";
@@ -16,7 +20,7 @@ import { httpServer } from "../../../Sources/Relay/http.mjs";
 import { Limiter, networks } from "../../../Sources/Relay/limits.mjs";
 import { collapseID, isMessage } from "../../../Sources/Relay/messages.mjs";
 import { verifyRelayRequest } from "../../../Sources/Relay/signature.mjs";
-import { DAY, MINUTE, app, p8, topic, world } from "./world.mjs";
+import { DAY, MINUTE, app, origin, p8, topic, world } from "./world.mjs";
 
 const vectors = JSON.parse(readFileSync(new URL("../../Data/Vectors/relay.json", import.meta.url), "utf8"));
 
@@ -129,6 +133,22 @@ test("JSON has each member once", () => {
     for (const text of ['{"a":-01}', '{"a":1.}', '{"a":.5}', '{"a":+1}', '{"a":1e}', '{"a":0x1}', '{"a":1-5}']) assert.equal(read(text), undefined, text);
     assert.deepEqual(read('{"a":":","b":"\\":\\\\","c":[{"d":1},{"d":2}],"e":{}}'), { a: ":", b: '":\\', c: [{ d: 1 }, { d: 2 }], e: {} });
     assert.equal(parseObject(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), undefined);
+});
+
+test("a port that is none stops the start, and says which", { timeout: 60_000 }, (context) => {
+    const place = mkdtempSync(join(tmpdir(), "relay-port-")), folder = join(place, "relay"), key = join(place, `AuthKey_${app.key_id}.p8`);
+    context.after(() => rmSync(place, { recursive: true }));
+    const run = (...words) => spawnSync(process.execPath, [fileURLToPath(new URL("../../../Sources/Relay/serve.mjs", import.meta.url)), ...words], { encoding: "utf8", timeout: 15_000 });
+    writeFileSync(key, p8.privateKey.export({ type: "pkcs8", format: "pem" }));
+    assert.equal(run("init", folder, origin, topic, app.team, key).status, 0);
+    const file = join(folder, "relay.json"), made = JSON.parse(readFileSync(file, "utf8")), ports = { listen: "127.0.0.1:0", listen_metrics: "127.0.0.1:0" };
+    for (const name of ["listen", "listen_metrics"]) {
+        for (const wrong of ["127.0.0.1:65536", "127.0.0.1:99999", "127.0.0.1", ":8787"]) {
+            writeFileSync(file, JSON.stringify({ ...made, ...ports, [name]: wrong }));
+            const { status, stderr } = run(folder);
+            assert.deepEqual([status, stderr], [64, `relay: error: ${name} is not like 127.0.0.1:8787\n`], wrong);
+        }
+    }
 });
 
 /** A client's connection, whose first bytes go out one by one, or not before there are `least`. */
