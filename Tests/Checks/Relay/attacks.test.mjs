@@ -135,6 +135,8 @@ test("a request of HTTP/2 that is taken back at once ends alone", { timeout: 30_
         for (const ending of [[reset], [body, reset], [last, reset], [goAway], [reset, goAway], []]) await ask(ending, ["expect", expected]);
     }
     for (const ending of [[reset], [body, reset], [last, reset]]) await ask(ending);
+    // More than was announced.
+    for (const type of [0, 1]) await ask([frame(0, 0, 1, Buffer.alloc(200)), frame(0, type, 1, Buffer.alloc(200))], ["content-length", "1"]);
     const session = http2.connect(`http://127.0.0.1:${port}`), stream = session.request({ ":method": "POST", expect: "100-continue" });
     let continued = 0;
     stream.on("continue", () => (continued += 1) && stream.end("four"));
