@@ -52,11 +52,10 @@ export function httpServer(handle, proxies = 0) {
     const places = new Places(), ends = new Map();
 
     async function answer(request, response) {
-        const address = addressOf(request, proxies);
+        const { method, url: path } = request, address = addressOf(request, proxies);
         const { status, headers, body } = await handle({
-            method: request.method, path: request.url, address,
+            method, path, address, whenGone: (call) => response.once("close", call),
             header: (name) => request.headers[name] ?? null, read: (most) => readBody(request, most, address, places),
-            whenGone: (call) => response.once("close", call),
         });
         if (response.destroyed) return;
         const isCut = !request.complete, closes = request.httpVersionMajor === 1 && (isCut || !server.listening);

@@ -44,8 +44,8 @@ function* linesOf(file) {
 }
 
 /**
- * Revocations in memory and in a file, which is written again without what has expired at start, and when most of its
- * lines repeat others. Ids are 16 bytes. Throws `Misuse` if there is no store.
+ * Revocations in memory and in a file, which is written again without what has expired or repeats others: at start, and
+ * when most of its lines do. Ids are 16 bytes. Throws `Misuse` if there is no store.
  */
 export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () => {} } = {}) {
     // By 16 bytes as Latin-1, which take a third of their digits' memory: when a grant ends; the cut-off of a token.
@@ -63,7 +63,7 @@ export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () =>
 
     function read() {
         if (!fs.existsSync(path)) fail(`there is no store ${path}: restore it, or revoked grants would work again`);
-        file = fs.openSync(path, "r");
+        file = fs.openSync(path, "a+");
         let isFirst = true;
         for (const line of linesOf(file)) {
             const isHeader = isFirst && `${line}\n` === STORE_HEADER, row = ROW.exec(line);
@@ -71,6 +71,7 @@ export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () =>
             isFirst = false;
             if (isHeader) continue;
             if (!row) fail(`${path} is damaged: restore a copy, or start with a new relay key`);
+            lines += 1;
             if (!isOver(row[1], Number(row[3]))) keep(row[1], keyOf(row[2]), Number(row[3]));
         }
         if (isFirst) fail(`${path} is empty or no store: restore it`);
@@ -129,7 +130,7 @@ export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () =>
 
     const place = lock(dirname(path), warn);
     read();
-    rewrite();
+    if (lines > grants.size + cutoffs.size) rewrite();
     return {
         get rows() {
             return grants.size + cutoffs.size;
