@@ -37,7 +37,7 @@ extension OnePush {
         var (problems, next) = (message.droppedAttachments.map { "\($0.code): \($0)" }, 0)
         func read(_ name: String, _ use: (Data) throws -> Void) {
             wait { fetch.file(next) != nil || $0.isLate || $0.best.isOver }
-            do { try use(fetch.read(next)) } catch { problems.append("\(name): \(Self.problem(error))") }
+            do { try fetch.read(next, use) } catch { problems.append("\(name): \(Self.problem(error))") }
             next += 1
         }
         if fullBody != nil {

@@ -157,7 +157,7 @@ import Waiting
         let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
         service.handle(try request([photo]), contentHandler: handler.handler)
         // The picture is requested once the body has arrived.
-        #expect(await eventually { transport.asked.count == 2 })
+        #expect(await eventually { transport.asked.count == 2 && !filesLeft.contains { $0.hasSuffix("body") } })
         if let milliseconds { clock.advance(milliseconds: milliseconds) } else { service.timeWillExpire() }
         let content = try #require(await handler.delivered())
         #expect(content.body == Self.text && content.attachments.isEmpty && handler.count == 1)

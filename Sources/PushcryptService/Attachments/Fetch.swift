@@ -47,11 +47,11 @@ final class Fetch: Sendable {
 
     var isDone: Bool { state.withLock { !$0.files.contains { $0 == nil } } }
 
-    /// Reads a file that has come, and removes it.
-    func read(_ index: Int) throws -> Data {
+    /// Passes on what is in a file that has come, then removes it.
+    func read(_ index: Int, _ use: (Data) throws -> Void) throws {
         let file = try (file(index) ?? .failure(.stopped)).get()
         defer { AttachmentFolder.remove(file) }
-        return try Data(contentsOf: file)
+        try use(Data(contentsOf: file))
     }
 
     /// Gives up what has not come.
