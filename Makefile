@@ -103,7 +103,7 @@ lint: setup ## the format, generated sources, the order of the folders, and that
 	@Tests/Checks/Lint/sodium-layouts.sh
 	@Tests/Checks/Lint/apple-floor.sh
 
-docs: setup ## the documentation of the libraries, the commands and the codes, as pages: .build/docs
+docs: setup ## the documentation of the libraries and the commands, as pages: .build/docs
 	@Tests/Checks/API/documentation.py pages .build/docs
 
 packages: ## what a release uploads: Debian packages, archives, packages of other languages, checksums, bill of materials: dist

@@ -270,7 +270,7 @@ let package = Package(
             dependencies: [
                 "Pushcrypt", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
             ],
-            exclude: ["Kit"], swiftSettings: strict),
+            exclude: ["Kit"], resources: [.embedInCode("Explanations/Codes.md")], swiftSettings: strict),
         .target(
             name: "CCrashes", path: "Sources/C/CCrashes",
             cSettings: strictC),

@@ -34,7 +34,6 @@ stage() {
     gzip -9n "$root/share/man/man1"/*.1
     install -d "$root/share/doc/pushcrypt"
     "$program" man --markdown >"$root/share/doc/pushcrypt/CommandLine.md"
-    "$program" explain --markdown >"$root/share/doc/pushcrypt/Codes.md"
 }
 
 stage_send() {

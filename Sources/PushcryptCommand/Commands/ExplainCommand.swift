@@ -18,31 +18,24 @@ struct ExplainCommand: CommandBody {
     }
 
     private let subject: String?
-    private let isMarkdown: Bool
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
         subject = arguments.optionalOperand(
             "CODE|JOURNAL", .known { Set(Explanation.all.map(\.code)).sorted() },
             help: "a code, or a journal's file; - for standard input")
-        isMarkdown = arguments.flag("--markdown", help: "write all codes as a document")
         isJSON = arguments.json()
-        arguments.atMostOne(of: "--markdown", "--json")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         guard let subject else {
-            let text =
-                isJSON
-                ? Explanation.all.map(\.json).joined() : isMarkdown ? Explanation.document : Explanation.list
-            try console.write(text)
+            try console.write(isJSON ? Explanation.all.map(\.json).joined() : Explanation.list)
             return .done
         }
-        if isMarkdown { throw .usage("--markdown is for all codes", hint: "leave \(quoted(subject)) out") }
         let explanations = Explanation.of(subject)
         if explanations.isEmpty {
-            let summary = JournalSummary(try Self.journal(subject, console))
-            try console.write(isJSON ? summary.json : summary.text(console))
+            let journal = Journal(try Self.journal(subject, console))
+            try console.write(isJSON ? journal.json : journal.text(console))
         } else {
             try console.write(
                 isJSON

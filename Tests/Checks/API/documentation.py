@@ -6,7 +6,7 @@
                                             topics, and where what a comment or a page cites of Docs is not there.
     documentation.py pages FOLDER           builds the products, checks them, and writes the pages, which must pass docc without a
                                             complaint: a link that leads nowhere, or a parameter that is left out.
-                                            CommandLine.md and Codes.md, which the command writes, stand beside them
+                                            CommandLine.md, which the command writes, stands beside them
 """
 
 import html
@@ -22,8 +22,6 @@ WORK = ROOT / ".build" / "documentation"
 # With the C libraries' module maps, without which the modules cannot be loaded.
 C_MODULES = [ROOT / "Sources" / "C" / "CSodium", ROOT / "Sources" / "C" / "CSQLite", ROOT / "Sources" / "C" / "CXWing" / "include"]
 LIBRARIES = ["libsodium", "sqlite3"]
-# What the command writes about itself.
-REFERENCES = {"CommandLine.md": "man", "Codes.md": "explain"}
 
 PRODUCT = re.compile(r'\.library\(name: "(\w+)", targets: \["\1"\]\)')
 TOPIC = re.compile(r"^- (?:``([^`]+)``|<doc:([^>]+)>)$", re.M)
@@ -251,9 +249,8 @@ def write_pages(pages):
         f'<dt><a href="documentation/{catalogue.product.lower()}/">{catalogue.product}</a>'
         f"<dd>{html.escape(catalogue.abstract)}" for catalogue in catalogues())
     run("swift", "build", "--quiet", "--product", "pushcrypt")
-    for name, command in REFERENCES.items():
-        (pages / name).write_bytes(subprocess.check_output([pathlib.Path(binaries) / "pushcrypt", command, "--markdown"]))
-        entries += f'\n<dt><a href="{name}">{name}</a><dd>pushcrypt {command} --markdown'
+    (pages / "CommandLine.md").write_bytes(subprocess.check_output([pathlib.Path(binaries) / "pushcrypt", "man", "--markdown"]))
+    entries += '\n<dt><a href="CommandLine.md">CommandLine.md</a><dd>pushcrypt man --markdown'
     (pages / "index.html").write_text(INDEX % entries)
     print(f"The pages are in {pages}: `python3 -m http.server --directory {pages}`, then http://localhost:8000")
 

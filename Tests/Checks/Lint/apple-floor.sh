@@ -176,16 +176,16 @@ make_stand_in() {
         "${files[@]}" || fail "the stand-in $1 does not compile for $triple"
 }
 
-# Typechecks the command: all but `send`, and what SwiftPM makes of the templates.
+# Typechecks the command: all but `send`, and what SwiftPM makes of the templates and the codes.
 check_command() {
     {
         echo 'struct PackageResources {'
-        find Sources/PushcryptDeveloperTools/Templates -type f -printf '    static let %f: [UInt8] = []\n' | sed 's/\./_/'
+        find Sources/PushcryptDeveloperTools/Templates Docs/Codes.md -type f -printf '    static let %f: [UInt8] = []\n' | sed 's/\./_/'
         echo '}'
     } >"$work/PackageResources.swift"
     check_target PushcryptCommandKit Sources/PushcryptCommand/Kit
     check_target PushcryptDeveloperTools Sources/PushcryptDeveloperTools "$work/PackageResources.swift"
-    check_target PushcryptCommand Sources/PushcryptCommand
+    check_target PushcryptCommand Sources/PushcryptCommand "$work/PackageResources.swift"
 }
 
 # Checks everything for one platform.

@@ -31,7 +31,7 @@ mkdir -p "$work/modules"
 
 {
     echo 'struct PackageResources {'
-    find Sources/PushcryptDeveloperTools/Templates -type f -printf '    static let %f: [UInt8] = []\n' | sed 's/\./_/'
+    find Sources/PushcryptDeveloperTools/Templates Docs/Codes.md -type f -printf '    static let %f: [UInt8] = []\n' | sed 's/\./_/'
     echo '}'
 } >"$work/PackageResources.swift"
 
@@ -41,10 +41,12 @@ fail() {
 }
 
 # Prints the sources of a folder, null-terminated, without the module and the templates that are in a folder of this one; with the
-# source that SwiftPM makes of the templates.
+# source that SwiftPM makes of the templates and the codes.
 sources() {
     find "$1" -path "$1/Kit" -prune -o -path "$1/Templates" -prune -o -name '*.swift' -print0 | LC_ALL=C sort -z
-    [ "${1##*/}" != Scaffold ] && [ ! -d "$1/Templates" ] || printf '%s\0' "$PWD/$work/PackageResources.swift"
+    case ${1##*/} in
+    PushcryptCommand | Explanations | PushcryptDeveloperTools | Scaffold) printf '%s\0' "$PWD/$work/PackageResources.swift" ;;
+    esac
 }
 
 # Runs the compiler with the manifest's settings: the module's name, then the mode and the files.

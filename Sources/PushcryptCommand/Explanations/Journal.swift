@@ -2,8 +2,8 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// What a phone's journal says, code by code, the most frequent first.
-struct JournalSummary {
+/// A phone's journal, code by code, the most frequent first.
+struct Journal {
     /// Enough to go and look in the provider's log; programs get all.
     private static let shownFingerprints = 8
 
@@ -13,7 +13,7 @@ struct JournalSummary {
     /// The deliveries that ended in one code.
     private struct Code {
         let name: String
-        /// Newest first.
+        /// Newest first; at least one.
         let entries: [JournalEntry]
 
         var keyStates: [String] { Set(entries.map(\.keyState.description)).sorted() }
@@ -24,9 +24,11 @@ struct JournalSummary {
             return entries.compactMap(\.fingerprint).filter { seen.insert($0).inserted }.map(\.description)
         }
 
-        /// What it means in a journal: a delivery never ends in a code of sealing, for instance.
+        /// The meanings in a journal: a delivery never ends in a code of sealing, for instance.
         var explanations: [Explanation] {
-            Explanation.of(name).filter { !Set($0.areas).isDisjoint(with: [.delivery, .opening, .store]) }
+            Explanation.of(name).filter { meaning in
+                meaning.areas.contains { ["delivery", "opening", "store"].contains($0.name) }
+            }
         }
     }
 
@@ -45,27 +47,22 @@ struct JournalSummary {
         let slowest = entries.map(\.milliseconds).max() ?? 0
         let head =
             "deliveries: \(entries.count), from \(first.time) to \(last.time); the slowest took \(slowest) ms\n\n"
-        return
-            ([head + listed(codes.map { ($0.name, line($0)) })]
-            + codes.flatMap { code -> [String] in
-                code.explanations.isEmpty
-                    ? ["\(code.name): this version has no explanation of it\n"]
-                    : code.explanations.map { $0.text(console) }
-            }).joined(separator: "\n")
+        let explained = codes.flatMap { code in
+            code.explanations.isEmpty
+                ? ["\(code.name): this version has no explanation of it\n"]
+                : code.explanations.map { $0.text(console) }
+        }
+        return ([head + listed(codes.map { ($0.name, line($0)) })] + explained).joined(separator: "\n")
     }
 
     private func line(_ code: Code) -> String {
-        var parts = [code.entries.count == 1 ? "once" : "\(code.entries.count) times"]
-        if let last = code.entries.first { parts.append("last at \(last.time)") }
-        parts.append("key \(code.keyStates.joined(separator: " or "))")
-        let fingerprints = code.fingerprints
-        if !fingerprints.isEmpty {
-            let rest = fingerprints.count - Self.shownFingerprints
-            parts.append(
-                "envelopes " + fingerprints.prefix(Self.shownFingerprints).joined(separator: " ")
-                    + (rest > 0 ? " and \(rest) more" : ""))
-        }
-        return parts.joined(separator: "; ")
+        let (count, fingerprints) = (code.entries.count, code.fingerprints)
+        var line = (count == 1 ? "once" : "\(count) times") + "; last at \(code.entries[0].time)"
+        line += "; key \(code.keyStates.joined(separator: " or "))"
+        if fingerprints.isEmpty { return line }
+        let rest = fingerprints.count - Self.shownFingerprints
+        line += "; envelopes \(fingerprints.prefix(Self.shownFingerprints).joined(separator: " "))"
+        return rest > 0 ? line + " and \(rest) more" : line
     }
 
     /// One object.
@@ -85,7 +82,7 @@ struct JournalSummary {
     private func write(_ code: Code, to json: inout JSONWriter) {
         json.string(code.name, for: "code")
         json.integer(code.entries.count, for: "count")
-        if let last = code.entries.first { json.integer(last.time.milliseconds, for: "last") }
+        json.integer(code.entries[0].time.milliseconds, for: "last")
         json.array(for: "keys") { json in for state in code.keyStates { json.string(state) } }
         json.array(for: "fingerprints") { json in for name in code.fingerprints { json.string(name) } }
         json.array(for: "explanations") { json in
