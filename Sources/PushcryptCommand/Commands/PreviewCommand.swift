@@ -17,54 +17,35 @@ struct PreviewCommand: CommandBody {
             ])
     }
 
-    private let arguments: PreviewArguments
-    private let format: PreviewFormat?
+    private let push: PreviewArguments
     private let categories: String?
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
         let file = arguments.optionalInput(
             "FILE", help: "the payload or sealed push; default standard input")
-        format = arguments.choice(
-            "--format", "FORMAT", help: "the format; default the ending of --output's name, or txt")
         categories = arguments.value(
             "--categories", "FILE", .input, help: "the app's categories, the JSON of its category set")
-        self.arguments = PreviewArguments(file: file, &arguments)
-        output = OutputArguments(&arguments)
+        push = PreviewArguments(
+            file: file, placeholder: PlaceholderArguments(&arguments), topic: TopicArgument(&arguments),
+            store: StoreArguments(&arguments))
+        output = OutputArguments(
+            &arguments, help: "write to a file: its name ends in .svg, .html or .txt, and says what; default text")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let format = if let format { format } else { try PreviewFormat(of: output) }
+        let path = output.file ?? ".txt"
+        guard let ending = [".svg", ".html", ".txt"].first(where: path.hasSuffix) else {
+            throw .usage(
+                "the name \(quoted(path)) does not say what to write", hint: "let it end in .svg, .html or .txt")
+        }
         let categories = try categories.map { (path) throws(CommandFailure) in try console.readCategories(path) }
-        let push = try PreviewedPush(arguments, console)
-        let scene = PreviewScene(push, categories: categories)
-        let text =
-            switch format {
-            case .svg: SVGScene(scene).text
-            case .html: HTMLScene(scene).text
-            case .txt: TextScene(scene, console).text
-            }
+        let push = try PreviewedPush(push, console)
+        let scene = Scene(push, categories: categories)
+        let text = ending == ".svg" ? SVG(scene).text : ending == ".html" ? SVG(scene).page : scene.text(console)
         try console.deliver(ContiguousArray(text.utf8).span, to: output, isSecret: true)
         push.report(console)
         return .done
-    }
-}
-
-enum PreviewFormat: String, CaseIterable {
-    case svg, html, txt
-
-    /// The format that the name of the output file ends in.
-    init(of output: OutputArguments) throws(CommandFailure) {
-        guard let path = output.file else {
-            self = .txt
-            return
-        }
-        guard let dot = path.lastIndex(of: "."), let format = Self(rawValue: String(path[dot...].dropFirst())) else {
-            throw .usage(
-                "the name \(quoted(path)) does not say what to write",
-                hint: "let it end in .svg, .html or .txt, or add --format")
-        }
-        self = format
     }
 }
 

@@ -7,19 +7,8 @@ internal import PushcryptReceiver
 struct PreviewArguments: Sendable {
     let file: String
     let placeholder: PlaceholderArguments
-    let attachments: AttachmentArguments
     let topic: TopicArgument
     let store: StoreArguments
-
-    init(file: String, _ arguments: inout Arguments) {
-        self.file = file
-        placeholder = PlaceholderArguments(&arguments)
-        attachments = AttachmentArguments(&arguments)
-        topic = TopicArgument(&arguments)
-        store = StoreArguments(&arguments)
-    }
-
-    fileprivate func topicOrExample() throws(CommandFailure) -> Topic { try topic.topic() ?? .example }
 }
 
 /// A push, and what a receiver delivers if it can open it, and if it cannot.
@@ -49,37 +38,26 @@ struct PreviewedPush {
 
     /// Reads the push, and receives it twice.
     init(_ arguments: PreviewArguments, _ console: Console) throws(CommandFailure) {
-        let input = try console.read(arguments.file, limit: ReceivedPush.maximumLength)
-        let trimmed = input.last == UInt8(ascii: "\n") ? ContiguousArray(input.dropLast()) : input
-        let isSealed = try Self.parsed(trimmed).root[PayloadKeys.encryptedData] != nil
-        if isSealed {
-            if let name = (arguments.placeholder.given + arguments.attachments.given).first {
+        var bytes = try console.read(arguments.file, limit: ReceivedPush.maximumLength)
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        let topic = try arguments.topic.topic() ?? .example
+        isSealedHere = try Self.parsed(bytes).root[PayloadKeys.encryptedData] == nil
+        if isSealedHere {
+            let phone = TemporaryPhone(topic: topic)
+            bytes = try phone.seal(bytes, arguments, console)
+            (shown, warnings) = Self.deliver(bytes, by: .keyFile(phone.opener), console)
+        } else {
+            if let name = arguments.placeholder.given.first {
                 throw .usage(
                     "\(name) goes with a payload that is not sealed yet", hint: "leave it out for a sealed push")
             }
-            let (shown, warnings) = try Self.openWithoutTrace(trimmed, arguments, console)
-            try self.init(trimmed, isSealedHere: false, shown, warnings, arguments, console)
-        } else {
-            let phone = TemporaryPhone(topic: try arguments.topicOrExample())
-            let sealed = try phone.seal(trimmed, arguments, console)
-            let (shown, warnings) = Self.deliver(sealed, by: .keyFile(phone.opener), console)
-            try self.init(sealed, isSealedHere: true, shown, warnings, arguments, console)
+            (shown, warnings) = try Self.openWithoutTrace(bytes, arguments, console)
         }
-    }
-
-    private init(
-        _ bytes: ContiguousArray<UInt8>, isSealedHere: Bool, _ shown: Delivery, _ warnings: [String],
-        _ arguments: PreviewArguments, _ console: Console
-    ) throws(CommandFailure) {
         push = try Self.parsed(bytes)
         length = bytes.count
-        self.isSealedHere = isSealedHere
         clear = IncomingPush(push).clear
-        self.shown = shown
-        self.warnings = warnings
         // Sealed to another phone's key, it does not open on this one.
-        let other = TemporaryPhone(topic: try arguments.topicOrExample())
-        fallback = Self.deliver(bytes, by: .keyFile(other.opener), console).delivery
+        fallback = Self.deliver(bytes, by: .keyFile(TemporaryPhone(topic: topic).opener), console).delivery
     }
 
     private static func parsed(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> ReceivedPush {
@@ -133,12 +111,8 @@ private struct TemporaryPhone {
             choice = choice.otherwise(try withStoreErrors { () throws(KeyStoreError) in try store.placeholder() })
         }
         let sealer = Sealer(provider: provider, topic: topic, placeholder: try Placeholder(choice))
-        let attachments = try console.read(arguments.attachments)
-        let from = try console.readSender(arguments.attachments)
         do throws(SealError) {
-            return try sealer.seal(
-                payload, attachments: attachments, from: from, to: device.publicKey, at: console.timestamp
-            ).json
+            return try sealer.seal(payload, to: device.publicKey, at: console.timestamp).json
         } catch {
             throw CommandFailure(error)
         }

@@ -31,15 +31,20 @@ struct Drawing {
         }
     }
 
+    /// Whose view a panel is.
+    enum Role: Int { case relay, phone, fallback }
+
     /// The elements of a class in a view (`banner`, `expanded`) of a panel, or anywhere in the panel.
-    func elements(_ name: String, in view: String? = nil, of role: PreviewPanel.Role) throws -> [XMLElement] {
-        let panel = try #require(elements.first { $0.classes.contains("panel") && $0.classes.contains(role.rawValue) })
-        let places = view.map { view in Self.elements(in: panel).filter { $0.classes.contains(view) } } ?? [panel]
-        return places.flatMap(Self.elements).filter { $0.classes.contains(name) }
+    func elements(_ name: String, in view: String? = nil, of role: Role) throws -> [XMLElement] {
+        let panels = elements.filter { $0.value("class") == "panel" }
+        try #require(panels.count == 3)
+        let panel = panels[role.rawValue]
+        let places = view.map { view in Self.elements(in: panel).filter { $0.value("class") == view } } ?? [panel]
+        return places.flatMap(Self.elements).filter { $0.value("class") == name }
     }
 
-    /// The texts of a class in a view of a panel; in SVG one for each line.
-    func texts(_ name: String, in view: String? = nil, of role: PreviewPanel.Role) throws -> [String] {
+    /// The lines of text of a class in a view of a panel.
+    func texts(_ name: String, in view: String? = nil, of role: Role) throws -> [String] {
         try elements(name, in: view, of: role).map { $0.stringValue ?? "" }
     }
 
@@ -49,8 +54,6 @@ struct Drawing {
 }
 
 extension XMLElement {
-    var classes: [String] { value("class").split(separator: " ").map(String.init) }
-
     func value(_ name: String) -> String { named(name)?.stringValue ?? "" }
 
     /// Foundation's own `attribute(forName:)` finds none in an element with a namespace.
@@ -60,16 +63,17 @@ extension XMLElement {
 // MARK: Making drawings
 
 /// The drawing of a payload, with keys that are discarded.
-func preview(_ payload: String, _ format: PreviewFormat, _ options: [String] = []) throws -> String {
-    let arguments = ["preview", "--format", format.rawValue] + options
-    let outcome = try outcome(arguments, table: .pushcrypt, input: payload)
+func preview(_ payload: String, _ ending: String = "svg", _ options: [String] = []) throws -> String {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("drawing." + ending)
+    let outcome = try outcome(["preview", "-o", file] + options, table: .pushcrypt, input: payload)
     try #require(outcome.exit == .done, "\(outcome.messages)")
-    return outcome.output
+    return try directory.read("drawing." + ending)
 }
 
 /// The same, parsed.
-func drawing(_ payload: String, _ format: PreviewFormat, _ options: [String] = []) throws -> Drawing {
-    try Drawing(preview(payload, format, options))
+func drawing(_ payload: String, _ options: [String] = []) throws -> Drawing {
+    try Drawing(preview(payload, "svg", options))
 }
 
 /// A provider's and a phone's store.
@@ -90,6 +94,12 @@ struct PreviewStores {
 
     /// The payload, sealed for the phone.
     func seal(_ payload: String) throws -> String { try run("seal --to phone1", provider, input: payload) }
+
+    /// The drawing of a sealed push, with the phone's keys.
+    func preview(_ push: String) throws -> String {
+        _ = try run("preview --force -o \(directory.file("drawing.svg"))", phone, input: push)
+        return try directory.read("drawing.svg")
+    }
 
     /// The output of a command on a store.
     func run(_ line: String, _ store: String, input: String = "", expecting exit: ExitCode = .done) throws -> String {

@@ -26,11 +26,11 @@ import Testing
             self.body = body
         }
 
-        /// The presentation in a panel of HTML.
-        init(_ drawing: Drawing, _ role: PreviewPanel.Role) throws {
+        /// The presentation in a panel.
+        init(_ drawing: Drawing, _ role: Drawing.Role) throws {
             title = try drawing.texts("title", in: "banner", of: role).joined()
             subtitle = try drawing.texts("subtitle", in: "banner", of: role).joined()
-            body = try drawing.texts("body", in: "banner", of: role).joined()
+            body = try drawing.texts("body", in: "banner", of: role).joined(separator: "\n")
         }
     }
 
@@ -50,7 +50,7 @@ import Testing
     func sealed() throws {
         let stores = try PreviewStores()
         let push = try stores.seal(Self.payload)
-        let drawing = try Drawing(stores.run("preview --format html", stores.phone, input: push))
+        let drawing = try Drawing(stores.preview(push))
         let opened = try Self.shown(stores.run("open --json", stores.phone, input: push))
         let fallback = try Self.shown(
             stores.run("open --json", stores.phone, input: Self.tampered(push), expecting: .refused))
@@ -59,19 +59,16 @@ import Testing
         #expect(try Shown(drawing, .fallback) == fallback)
         #expect(try Shown(drawing, .fallback) == Shown(title: "New message", subtitle: "(Encrypted)", body: ""))
         #expect(try Shown(drawing, .relay) == Shown(title: "New message", subtitle: "", body: "(Encrypted)"))
-        #expect(try drawing.texts("badge", of: .phone) == ["7"])
-        #expect(try drawing.texts("badge", of: .fallback) == [])
         #expect(try drawing.texts("tag", in: "banner", of: .phone) == ["Time Sensitive"])
     }
 
     @Test("A payload that is not sealed yet is shown as one that was")
     func throwAwayKeys() throws {
         let stores = try PreviewStores()
-        let sealed = try Drawing(
-            stores.run("preview --format html", stores.phone, input: try stores.seal(Self.payload)))
-        let plain = try drawing(Self.payload, .html)
-        for role in [PreviewPanel.Role.phone, .fallback] {
-            for name in ["title", "subtitle", "body", "tag", "badge", "facts"] {
+        let sealed = try Drawing(stores.preview(stores.seal(Self.payload)))
+        let plain = try drawing(Self.payload)
+        for role in [Drawing.Role.phone, .fallback] {
+            for name in ["title", "subtitle", "body", "tag", "name", "value"] {
                 #expect(try plain.texts(name, of: role) == sealed.texts(name, of: role), "\(name) of \(role)")
             }
         }
@@ -91,10 +88,10 @@ import Testing
             (#"{"aps":5,"ENCRYPTED_DATA":""}"#, "malformed-envelope"),
         ] {
             let outcome = try outcome(
-                ["preview", "--format", "html", "--store", stores.phone], table: .pushcrypt, input: push)
+                ["preview", "--store", stores.phone], table: .pushcrypt, input: push)
             #expect(outcome.exit == .done)
             #expect(outcome.messages.hasPrefix("pushcrypt: warning: the push does not open: \(code): "))
-            let drawing = try Drawing(outcome.output)
+            let drawing = try Drawing(stores.preview(push))
             let shown = try Self.shown(stores.run("open --json", stores.phone, input: push, expecting: .refused))
             #expect(try Shown(drawing, .phone) == shown)
             #expect(try drawing.texts("remark", of: .phone) == ["Does not open: \(code)"])
@@ -107,13 +104,13 @@ import Testing
         let stores = try PreviewStores()
         let push = try stores.seal(Self.payload)
         let before = try stores.files
-        let first = try stores.run("preview --format html", stores.phone, input: push)
+        let first = try stores.preview(push)
         #expect(try stores.files == before)
         let opened = try stores.run("open --json --request-id a", stores.phone, input: push)
         #expect(opened.contains(#""sound":true,"passive":false"#))
         let duplicate = try stores.run("open --json --request-id b", stores.phone, input: push)
         #expect(duplicate.contains(#""sound":false,"passive":true"#))
-        #expect(try stores.run("preview --format html", stores.phone, input: push) == first)
+        #expect(try stores.preview(push) == first)
     }
 
     @Test("A preview teaches the phone nothing: a certificate that the push brings is not kept")
@@ -132,26 +129,22 @@ import Testing
     func relay() throws {
         let stores = try PreviewStores()
         let push = String(try stores.seal(Self.payload).dropLast())
-        let drawing = try Drawing(stores.run("preview --format html", stores.phone, input: push))
+        let drawing = try Drawing(stores.preview(push))
         let data = try #require(push.components(separatedBy: #""ENCRYPTED_DATA":""#).last?.dropLast(2))
         #expect(try drawing.texts("sealed", of: .relay) == ["\(data.prefix(12))…, \(data.count) characters"])
         #expect(try drawing.texts("remark", of: .relay) == ["\(push.utf8.count) of 4096 bytes"])
-        let facts = try #require(try drawing.elements("facts", of: .relay).first)
+        #expect(try drawing.texts("name", of: .relay) == ["mutable-content", "alert", "sound"])
         #expect(
-            facts.children?.compactMap(\.stringValue) == [
-                "mutable-content", "1", "alert", #"{"title":"New message","body":"(Encrypted)"}"#, "sound",
-                #""default""#,
-            ])
+            try drawing.texts("value", of: .relay).joined(separator: " ")
+                == #"1 {"title":"New message","body":"(Encrypted)"} "default""#)
         // Nothing of what is sealed stands in what the relay has.
-        let relay = try #require(drawing.elements.first { $0.classes == ["panel", "relay"] }?.stringValue)
+        let relay = try #require(drawing.elements.first { $0.value("class") == "panel" }?.stringValue)
         for word in ["Table", "Saturday", "bell", "t41", "c41"] { #expect(!relay.contains(word)) }
     }
 
     @Test("The drawing of a payload is the same every time, because nothing of its keys is in it")
     func reproducible() throws {
-        for format in PreviewFormat.allCases {
-            #expect(try preview(Self.payload, format) == preview(Self.payload, format))
-        }
+        for ending in ["svg", "txt"] { #expect(try preview(Self.payload, ending) == preview(Self.payload, ending)) }
     }
 }
 

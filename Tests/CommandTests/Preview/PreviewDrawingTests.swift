@@ -8,23 +8,14 @@ import Testing
     import FoundationXML
 #endif
 
-/// The structure of SVG and HTML, whatever is in the payload.
+/// The structure of a drawing, whatever is in the payload.
 @Suite struct PreviewDrawingTests {
-    private static let elements: [PreviewFormat: Set<String>] = [
-        .svg: ["svg", "style", "g", "rect", "path", "text"],
-        .html: [
-            "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "p", "div", "dl", "dt",
-            "dd",
-            "article", "svg", "g", "rect", "path", "span", "ul", "li",
-        ],
-    ]
+    private static let elements: Set = ["svg", "style", "g", "rect", "path", "text"]
 
-    private static let attributes: Set<String> = [
-        "xmlns", "width", "height", "viewBox", "role", "aria-label", "aria-hidden", "lang", "dir", "class", "x", "y",
-        "rx",
-        "d", "fill", "stroke", "stroke-width", "transform", "direction", "text-anchor", "charset", "http-equiv",
-        "content",
-        "name", "style",
+    private static let attributes: Set = [
+        "xmlns", "width", "height", "viewBox", "role", "aria-label", "lang", "class", "x", "y", "rx", "d", "fill",
+        "stroke",
+        "stroke-width", "transform", "direction", "text-anchor",
     ]
 
     /// Texts that would be markup, end what they stand in, or act on what stands beside them.
@@ -66,11 +57,11 @@ import Testing
         return directory
     }
 
-    @Test("A hostile text stays a text, in every field", arguments: hostileTexts, [PreviewFormat.svg, .html])
-    func hostile(text: String, format: PreviewFormat) throws {
-        let source = try preview(Self.payload(text), format, ["--placeholder-title", "x" + text.filter { $0 != "\0" }])
+    @Test("A hostile text stays a text, in every field", arguments: hostileTexts)
+    func hostile(text: String) throws {
+        let source = try preview(Self.payload(text), "svg", ["--placeholder-title", "x" + text.filter { $0 != "\0" }])
         let drawing = try Drawing(source)
-        #expect(Set(drawing.elements.compactMap(\.name)).isSubset(of: try #require(Self.elements[format])))
+        #expect(Set(drawing.elements.compactMap(\.name)).isSubset(of: Self.elements))
         let names = drawing.elements.flatMap { $0.attributes ?? [] }.compactMap { $0.localName }
         #expect(Set(names).isSubset(of: Self.attributes), "\(Set(names).subtracting(Self.attributes))")
         for scalar in source.unicodeScalars where scalar != "\n" {
@@ -85,12 +76,10 @@ import Testing
     func hostileAction(text: String) throws {
         let directory = try Self.categories(text)
         let payload = #"{"aps":{"alert":"x","category":"MESSAGE"}}"#
-        for format in [PreviewFormat.svg, .html] {
-            let drawing = try drawing(payload, format, ["--categories", directory.file("categories.json")])
-            let actions = try drawing.texts("action", in: "expanded", of: .phone)
-            #expect(actions.count == 1 && actions[0].hasPrefix("t"))
-            #expect(Set(drawing.elements.compactMap(\.name)).isSubset(of: try #require(Self.elements[format])))
-        }
+        let drawing = try drawing(payload, ["--categories", directory.file("categories.json")])
+        let actions = try drawing.texts("action", in: "expanded", of: .phone)
+        #expect(actions.count == 1 && actions[0].hasPrefix("t"))
+        #expect(Set(drawing.elements.compactMap(\.name)).isSubset(of: Self.elements))
     }
 
     @Test("Whatever a text opens in the order of writing is closed where it ends", arguments: hostileTexts)
@@ -98,72 +87,69 @@ import Testing
         func count(_ string: String, _ scalars: [UInt32]) -> Int {
             string.unicodeScalars.count { scalars.contains($0.value) }
         }
-        for string in try drawing(Self.payload(text), .svg).strings {
+        for string in try drawing(Self.payload(text)).strings {
             #expect(count(string, [0x202A, 0x202B, 0x202D, 0x202E]) == count(string, [0x202C]))
             #expect(count(string, [0x2066, 0x2067, 0x2068]) == count(string, [0x2069]))
         }
     }
 
-    @Test("Nothing is loaded: no address, no script, no external style; HTML says so to the browser")
+    @Test("Nothing is loaded: the only address is the name of SVG")
     func selfContained() throws {
-        let html = try drawing(#"{"aps":{"alert":"x"}}"#, .html)
-        let policy = html.elements.filter { $0.value("http-equiv") == "Content-Security-Policy" }.map {
-            $0.value("content")
-        }
-        #expect(policy == ["default-src 'none'; style-src 'unsafe-inline'"])
-        // Before anything that it is about.
-        let head = try #require(html.elements.first { $0.name == "head" })
-        #expect((head.children ?? []).prefix(2).compactMap(\.name) == ["meta", "meta"])
-        for format in [PreviewFormat.svg, .html] {
-            let strings = try drawing(#"{"aps":{"alert":"x"}}"#, format).strings
-            #expect(!strings.contains { $0.contains("://") })
-        }
+        let text = try preview(#"{"aps":{"alert":"x"}}"#)
+        #expect(text.components(separatedBy: "://").count == 2)
+        #expect(text.hasPrefix(#"<svg xmlns="http://www.w3.org/2000/svg""#))
     }
 
-    @Test("A text has its direction and says that nobody knows its language", arguments: [PreviewFormat.svg, .html])
-    func direction(format: PreviewFormat) throws {
+    @Test("A page of HTML is a title and the drawing")
+    func page() throws {
+        let payload = #"{"aps":{"alert":"<b>x"}}"#
+        let lines = try preview(payload, "html").split(separator: "\n", maxSplits: 1).map(String.init)
+        #expect(
+            lines == [
+                "<!doctype html><meta charset=utf-8><title>A push, drawn by pushcrypt</title>", try preview(payload),
+            ])
+    }
+
+    @Test("A text has its direction and says that nobody knows its language")
+    func direction() throws {
         let drawing = try drawing(
-            #"{"aps":{"alert":{"title":"طاولة لشخصين","subtitle":"שולחן","body":"Table"}}}"#, format)
+            #"{"aps":{"alert":{"title":"طاولة لشخصين","subtitle":"שולחן","body":"Table"}}}"#)
         let texts = try ["title", "subtitle", "body"].flatMap { try drawing.elements($0, in: "banner", of: .phone) }
         let expected = ["طاولة لشخصين": "rtl", "שולחן": "rtl", "Table": "ltr"]
         #expect(texts.count == 3)
         for text in texts {
-            #expect(text.value(format == .svg ? "direction" : "dir") == expected[text.stringValue ?? ""])
-            let language = text.named(format == .svg ? "xml:lang" : "lang")
+            #expect(text.value("direction") == expected[text.stringValue ?? ""])
             // librsvg leaves out a text whose language is empty.
-            #expect(language?.stringValue == (format == .svg ? "und" : ""))
+            #expect(text.value("xml:lang") == "und")
         }
     }
 
-    @Test("A banner has one line of the titles and four of the text, and the expanded view has more")
+    @Test("A banner has one line of each title and four of the text, and the expanded view has more")
     func lines() throws {
         let words = String(repeating: "many words ", count: 30) + "at last"
-        let payload = #"{"aps":{"alert":{"title":"\#(words)","subtitle":"\#(words)","body":"\#(words)"}}}"#
-        let drawing = try drawing(payload, .svg)
-        let banner = try drawing.texts("title", in: "banner", of: .phone)
-        #expect(banner.count == 2 && banner.allSatisfy { $0.hasSuffix("…") })
+        let drawing = try drawing(
+            #"{"aps":{"alert":{"title":"\#(words)","subtitle":"\#(words)","body":"\#(words)"}}}"#)
+        for name in ["title", "subtitle"] {
+            let banner = try drawing.texts(name, in: "banner", of: .phone)
+            #expect(banner.count == 1 && banner[0].hasSuffix("…"))
+        }
         let body = try drawing.texts("body", in: "banner", of: .phone)
         #expect(body.count == 4 && body[3].hasSuffix("…"))
         #expect(words.hasPrefix(body.joined(separator: " ").dropLast()))
         let expanded = try drawing.texts("body", in: "expanded", of: .phone)
         #expect(expanded.count > 4)
         #expect(expanded.joined(separator: " ") == words)
-        // HTML has the whole text, which the browser cuts.
-        let html = try Drawing(preview(payload, .html))
-        #expect(try html.texts("body", in: "banner", of: .phone) == [words])
     }
 
     @Test("Nothing more is shown expanded where there is no more")
     func short() throws {
-        for format in [PreviewFormat.svg, .html] {
-            let drawing = try drawing(#"{"aps":{"alert":{"title":"a","body":"b"}}}"#, format)
-            #expect(!drawing.elements.contains { $0.classes.contains("expanded") })
-        }
+        let drawing = try drawing(#"{"aps":{"alert":{"title":"a","body":"b"}}}"#)
+        #expect(!drawing.elements.contains { $0.value("class") == "expanded" })
     }
 
-    @Test("A drawing is light or dark, as the reader's screen", arguments: [PreviewFormat.svg, .html])
-    func appearance(format: PreviewFormat) throws {
-        let text = try preview(#"{"aps":{"alert":"x"}}"#, format, [])
+    @Test("A drawing is light or dark, as the reader's screen")
+    func appearance() throws {
+        let text = try preview(#"{"aps":{"alert":"x"}}"#)
         let dark = try #require(text.range(of: "@media (prefers-color-scheme:dark){"))
         #expect(text[..<dark.lowerBound].contains("#fbfcfe") && !text[..<dark.lowerBound].contains("#2d323f"))
         #expect(text[dark.upperBound...].contains("#2d323f"))
@@ -178,7 +164,7 @@ import Testing
             String(decoding: try Data(contentsOf: folder.appending(path: name)), as: UTF8.self)
         }
         let categories = folder.appending(path: "categories.json").path
-        #expect(try preview(text("payload.json"), .svg, ["--categories", categories]) == text("preview.svg"))
+        #expect(try preview(text("payload.json"), "svg", ["--categories", categories]) == text("preview.svg"))
     }
 
     /// WCAG 2.1, contrast ratio.
@@ -192,20 +178,18 @@ import Testing
             }
             return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
         }
-        for (appearance, colour) in [("light", \PreviewColours.Colour.light), ("dark", \.dark)] {
-            let list = PreviewColours.rules({ $0[keyPath: colour] }) { name, colour in "\(name) \(colour)," }
-            let colours = Dictionary(
-                uniqueKeysWithValues: list.split(separator: ",").map { pair in
-                    let parts = pair.split(separator: " ").map(String.init)
-                    return (parts[0], parts[1])
-                })
-            for (text, ground) in [
-                ("heading", "page"), ("remark", "page"), ("ink", "page"), ("label", "wall"), ("ink", "card"),
-                ("dim", "card"), ("dim", "thumb"), ("action", "card"), ("danger", "card"),
-            ] {
-                let (one, other) = (luminance(try #require(colours[text])), luminance(try #require(colours[ground])))
+        func colours(_ name: String) throws -> [Double] {
+            let colour = try #require(SVG.colours.first { $0.classes.split(separator: ",").contains(".\(name)") })
+            return [luminance(colour.light), luminance(colour.dark)]
+        }
+        for (text, ground) in [
+            ("heading", "page"), ("remark", "page"), ("value", "page"), ("label", "wall"), ("body", "card"),
+            ("tag", "card"),
+            ("type", "thumb"), ("action", "card"), ("danger", "card"),
+        ] {
+            for (one, other) in zip(try colours(text), try colours(ground)) {
                 let ratio = (max(one, other) + 0.05) / (min(one, other) + 0.05)
-                #expect(ratio >= 4.5, "\(text) on \(ground), \(appearance): \(ratio)")
+                #expect(ratio >= 4.5, "\(text) on \(ground): \(ratio)")
             }
         }
     }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct PreviewTextTests {
     @Test(
@@ -43,31 +44,22 @@ import Testing
 
     @Test("An override that goes over the end of a line is closed there, also where the text is cut")
     func lines() {
-        let layout = LineLayout(width: 4, maximumLines: 2) { ["\u{202e}", "\u{202c}"].contains($0) ? 0 : 1 }
+        let layout = TextLayout(width: 4, maximumLines: 2) { ["\u{202e}", "\u{202c}"].contains($0) ? 0 : 1 }
         #expect(
-            layout.lines(of: "\u{202e}abcdefghijkl").lines == [
+            layout.lines(of: "\u{202e}abcdefghijkl") == [
                 "\u{202e}abcd\u{202c}", "\u{202e}efg…\u{202c}",
             ])
     }
 }
 
-/// Hostile payloads, and what they must not cause.
-@Suite struct MarkupTests {
-    @Test("Text and values stand there as references wherever markup would take them for its own")
+@Suite struct XMLTests {
+    @Test(
+        "Whatever markup would take for its own becomes a reference, and what XML has no form for the replacement character"
+    )
     func escaping() {
-        var markup = Markup()
-        markup.element("p", ["title": #""'<>&]]>"#]) { $0.element("b", text: "</p><script>&amp;\u{202e}\u{2068}x") }
         #expect(
-            markup.text
-                == #"<p title="&quot;&#39;&lt;&gt;&amp;]]&gt;"><b>&lt;/p&gt;&lt;script&gt;&amp;amp;&#8238;&#8296;x</b></p>"#
-        )
-    }
-
-    @Test("What XML has no form for becomes the replacement character")
-    func unwritable() {
-        var markup = Markup("<!-- start -->")
-        markup.element("p", text: "a\u{0}b\u{1b}c\u{9b}d\u{7f}\ne")
-        markup.shape("br", [:])
-        #expect(markup.text == "<!-- start --><p>a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}\ne</p><br/>")
+            XML.escaped("\"'<>&]]></p><script>&amp;\u{202e}\u{2068}x")
+                == "&quot;&#39;&lt;&gt;&amp;]]&gt;&lt;/p&gt;&lt;script&gt;&amp;amp;&#8238;&#8296;x")
+        #expect(XML.escaped("a\u{0}b\u{1b}c\u{9b}d\u{7f}\ne") == "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}\ne")
     }
 }

@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 /// A text of a payload as it is drawn: complete, with its direction, and without control characters.
 ///
 /// Line breaks of every kind become `\n`, other controls are written as `\u001b`. Bidirectional controls stay, because real
-/// texts need them; renderers close them in each line (`BidiLine`).
+/// texts need them; `TextLayout` closes them in each line.
 struct PreviewText: Equatable, Sendable {
     /// The direction of a text, from its first letter (UAX #9, rules P2 and P3).
     enum Direction: String, Sendable {
@@ -79,36 +79,29 @@ struct BidiLine {
 /// if there are too many.
 ///
 /// Widths are estimates, because the reader's fonts are unknown. (`TextMetrics`)
-struct LineLayout {
+struct TextLayout {
     private static let ellipsis = "…"
 
-    private let width: Double
-    private let maximumLines: Int
-    private let advance: (Character) -> Double
+    /// The width of a line, in the unit of `advance`.
+    let width: Double
+    /// The most lines, at least one.
+    let maximumLines: Int
+    /// Returns the width of a character.
+    let advance: (Character) -> Double
 
-    /// - Parameters:
-    ///   - width: The width of a line, in the unit of `advance`.
-    ///   - maximumLines: The most lines, at least one.
-    ///   - advance: Returns the width of a character.
-    init(width: Double, maximumLines: Int, advance: @escaping (Character) -> Double) {
-        self.width = width
-        self.maximumLines = maximumLines
-        self.advance = advance
-    }
-
-    func lines(of text: String) -> (lines: [String], isCut: Bool) {
+    func lines(of text: String) -> [String] {
         var lines: [String] = []
         for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
             var bidi = BidiLine()
             var rest = paragraph
             repeat {
-                if lines.count == maximumLines { return (cut(lines), true) }
+                if lines.count == maximumLines { return cut(lines) }
                 let line = firstLine(of: rest)
                 rest = rest[line.endIndex...].drop { $0 == " " }
                 lines.append(bidi.closed(String(line)))
             } while !rest.isEmpty
         }
-        return (lines, false)
+        return lines
     }
 
     /// Returns as much of a text as fits, up to the last place where a line may end.
