@@ -5,16 +5,24 @@ struct DemoCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Really runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end."
+                "Really runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end. With --keep it shows nothing, and leaves a folder to try commands on: the stores 'server' and 'phone', which know each other's public keys, and payload.json."
             ],
-            examples: [Example("pushcrypt demo")])
+            examples: [Example("pushcrypt demo"), Example("pushcrypt demo --keep lab")])
     }
 
+    private let kept: String?
     private let table: CommandTable
 
-    init(_ arguments: inout Arguments) { table = arguments.table }
+    init(_ arguments: inout Arguments) {
+        kept = arguments.value("--keep", "FOLDER", .folder, help: "make this new folder, with two stores and a payload")
+        table = arguments.table
+    }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if let kept {
+            try keep(kept, console)
+            return .done
+        }
         let folder = try TemporaryFolder()
         return try folder.whileItExists { (path) throws(CommandFailure) in
             // What the commands write is enough here.
@@ -23,6 +31,32 @@ struct DemoCommand: CommandBody {
             try Demo(path: path, table: table, console: quiet).tell()
             return .done
         }
+    }
+
+    /// Makes the folder under another name first, so that it appears complete or not at all.
+    private func keep(_ folder: String, _ console: Console) throws(CommandFailure) {
+        let folder = String(folder.reversed().drop { $0 == "/" }.reversed())
+        if folder.isEmpty || Folder.hasEntry(at: folder) {
+            throw .usage("\(quoted(folder)) exists already", hint: "name a folder that does not exist")
+        }
+        try TemporaryFolder(beside: folder).whileItExists { (path) throws(CommandFailure) in
+            // A file that is never committed takes what the commands write.
+            let output = try OutputFile("\(path)/output", mode: 0o600, force: false)
+            var silent = Console(
+                input: console.input, output: output.descriptor, messages: console.messages, terminal: console.terminal,
+                variable: console.variable, now: console.now, redact: console.redact)
+            silent.isQuiet = true
+            try Demo(path: path, table: table, console: silent).prepare()
+            try Folder.move(path, to: folder)
+        }
+        try console.write(
+            """
+            \(quoted(folder)) has the stores of a server and a phone, which know each other's public keys, and a payload. Next:
+
+            pushcrypt --store \(folder)/server seal --to phone \(folder)/payload.json > push.json
+            pushcrypt --store \(folder)/phone open --banner push.json
+
+            """)
     }
 }
 
@@ -42,16 +76,28 @@ private struct Demo {
         try rotation()
     }
 
-    private func firstPush() throws(CommandFailure) {
-        for store in ["provider", "phone", "tablet"] { try command("--store \(store) init", isShown: false) }
-        try say("1. The provider and Alice's phone each make a key. Only public keys change hands.")
-        try command("--store provider key new provider --topic com.example.app")
-        try command("--store provider key show --json -o provider.json")
+    /// Makes the stores and the payload, and nothing else.
+    func prepare() throws(CommandFailure) {
+        try meet()
+        for record in ["server", "phone"] { Folder.remove("\(path)/\(record).json") }
+        try write(Self.payload, to: "payload.json")
+    }
+
+    /// Makes the server's and the phone's keys.
+    private func meet() throws(CommandFailure) {
+        try say("1. The server and Alice's phone each make a key. Only public keys change hands.")
+        try command("--store server init", isShown: false)
+        try command("--store server key new provider --topic com.example.app")
+        try command("--store server key show --json -o server.json")
         try enrol("phone")
-        try say("2. The payload that the provider sends today, and the same, sealed: all that Apple sees.")
-        try write(Self.payload, to: "today.json")
-        try show("today.json")
-        try command("--store provider seal --to phone today.json -o sealed.json")
+    }
+
+    private func firstPush() throws(CommandFailure) {
+        try meet()
+        try say("2. The payload that the server sends today, and the same, sealed: all that Apple sees.")
+        try write(Self.payload, to: "payload.json")
+        try show("payload.json")
+        try command("--store server seal --to phone payload.json -o sealed.json")
         try show("sealed.json")
         try say("3. The phone shows:")
         try command("--store phone open --banner sealed.json")
@@ -59,10 +105,11 @@ private struct Demo {
 
     /// Makes a key on a device, and registers it for Alice.
     private func enrol(_ device: String) throws(CommandFailure) {
+        try command("--store \(device) init", isShown: false)
         try command("--store \(device) key new device --topic com.example.app")
         try command("--store \(device) key show --json -o \(device).json")
-        try command("--store provider device add \(device) \(device).json --user alice")
-        try command("--store \(device) provider pin provider.json")
+        try command("--store server device add \(device) \(device).json --user alice")
+        try command("--store \(device) provider pin server.json")
     }
 
     private func refusedPush() throws(CommandFailure) {
@@ -74,15 +121,17 @@ private struct Demo {
     private func secondPhone() throws(CommandFailure) {
         try say("5. Alice has a tablet too. A push for her becomes two lines, and each device opens its own.")
         try enrol("tablet")
-        try command("--store provider seal --to-user alice today.json -o lines.json")
+        try command("--store server seal --to-user alice payload.json -o lines.json")
         try command("--store tablet open --batch lines.json -o shown.json", expecting: .refused)
         for line in try read("shown.json").split(separator: "\n") { try console.write(Self.summary(line) + "\n") }
     }
 
     private func rotation() throws(CommandFailure) {
-        try say("6. From now on another key signs, which the provider's key certifies. The next push tells the phone.")
-        try command("--store provider key rotate")
-        try command("--store provider seal --to phone today.json -o certified.json")
+        try say(
+            "6. From now on another key signs, which the server's provider key certifies. The next push tells the phone."
+        )
+        try command("--store server key rotate")
+        try command("--store server seal --to phone payload.json -o certified.json")
         try command("--store phone open --banner certified.json")
         try command("--store phone provider list")
     }
@@ -112,9 +161,9 @@ private struct Demo {
     ) throws(CommandFailure) {
         if isShown { try console.write(console.styled("$ pushcrypt \(line)", .cyan) + "\n") }
         let words = line.split(separator: " ").map(String.init)
-        let files = ["provider", "phone", "tablet"]
+        let stores = ["server", "phone", "tablet"]
         let arguments = words.enumerated().map { index, word in
-            let isStore = files.contains(word) && index > 0 && words[index - 1] == "--store"
+            let isStore = stores.contains(word) && index > 0 && words[index - 1] == "--store"
             return isStore || word.hasSuffix(".json") ? "\(path)/\(word)" : word
         }
         let exit = run(arguments: arguments, table: table, console: console)

@@ -41,6 +41,19 @@ package enum Folder {
         }
     }
 
+    /// Whether there is anything at a path, a link that leads nowhere among it.
+    package static func hasEntry(at path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(RawText.path(path), &status) == 0
+    }
+
+    /// Gives a file or a folder another path in the same file system.
+    package static func move(_ path: String, to new: String) throws(CommandFailure) {
+        guard unsafe rename(RawText.path(path), RawText.path(new)) == 0 else {
+            throw .failed("cannot write \(quoted(new)): \(SystemError.last.text)")
+        }
+    }
+
     /// Removes a file, or a folder with its contents. Links are removed, not followed. Errors are ignored.
     package static func remove(_ path: String) {
         if unsafe unlink(RawText.path(path)) == 0 { return }
@@ -71,13 +84,15 @@ package func isFile(_ file: String, below folder: String) -> Bool {
 package struct TemporaryFolder: ~Copyable {
     private let path: String
 
-    package init() throws(CommandFailure) {
-        let parent = SystemEnvironment.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        var template = ContiguousArray("\(parent)/\(programName)-XXXXXX".utf8CString)
+    /// - Parameter final: The path that the contents will have; by default they are temporary.
+    package init(beside final: String? = nil) throws(CommandFailure) {
+        let temporary = SystemEnvironment.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        let name = final ?? "\(temporary)/\(programName)"
+        var template = ContiguousArray("\(name)-XXXXXX".utf8CString)
         let path = unsafe template.withUnsafeMutableBufferPointer { buffer in
             unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
         }
-        guard let path else { throw .failed("cannot make a folder in \(quoted(parent)): \(SystemError.last.text)") }
+        guard let path else { throw .failed("cannot make a folder beside \(quoted(name)): \(SystemError.last.text)") }
         self.path = path
     }
 
