@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Packages the output of `make build` and `make build LIBRARY=1`. README.md beside this file describes the contents.
 # Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, pushcrypt-send, libpushcrypt0, libpushcrypt-dev
-#        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
 #                            pushcrypt-relay_VERSION_all.deb, a publisher's relay
+#        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
 #        package.sh check    installs the Debian packages into a clean root, and runs the demo there; as root
 # SOURCE_DATE_EPOCH is the time in the packages; by default that of the last commit.
 set -euo pipefail
@@ -231,11 +231,12 @@ deb_relay() {
     local root=$work/pushcrypt-relay share=usr/share/pushcrypt-relay
     install -d "$root/$share" "$root/lib/systemd/system" "$root/usr/lib/sysusers.d" "$root/usr/share/doc/pushcrypt-relay"
     install -m 644 Sources/Relay/*.mjs "$root/$share/"
+    chmod 755 "$root/$share/serve.mjs"
     install -m 644 Docs/SelfHosted.md Docs/Relay.md "$root/usr/share/doc/pushcrypt-relay/"
     install -m 644 Sources/Packaging/systemd/pushcrypt-relay.service "$root/lib/systemd/system/"
     printf 'u pushcrypt-relay - "Relay to APNs" /var/lib/pushcrypt-relay\n' >"$root/usr/lib/sysusers.d/pushcrypt-relay.conf"
     pack pushcrypt-relay '' <<END
-Depends: nodejs (>= 20), util-linux
+Depends: nodejs (>= 20)
 Source: pushcrypt
 Section: net
 Description: relay of self-hosted servers to the Apple push service
