@@ -9,7 +9,8 @@ const { parseObject } = require("./lib/json.js");
 const keys = require("./lib/keys.js");
 const { array, bytes, instance, json, options, string, time } = require("./lib/values.js");
 
-const LABEL = Buffer.from("pushcrypt/1 relay request\0"), PATH = "/v1/push", MOST_MESSAGES = 45;
+const LABEL = Buffer.from("pushcrypt/1 relay request\0"), PATH = "/v1/push", ANSWERS_PATH = "/v1/answers/take";
+const MOST_MESSAGES = 45, MOST_DONE = 200, LONGEST_WAIT = 25;
 const seeds = new WeakMap();
 
 /** It prints nothing. */
@@ -36,10 +37,10 @@ class PushKey {
 const privateKeyOf = (key) => keys.secretKey(keys.ED25519, seeds.get(key));
 
 /** What a push key signs. */
-function signed(origin, key, at, body) {
+function signed(origin, path, key, at, body) {
     const eight = Buffer.alloc(8);
     eight.writeBigUInt64BE(at);
-    return Buffer.concat([LABEL, lp16(origin), lp16(PATH), key, eight, keys.sha256(Buffer.from(body))]);
+    return Buffer.concat([LABEL, lp16(origin), lp16(path), key, eight, keys.sha256(Buffer.from(body))]);
 }
 
 function relayMessage(request) {
@@ -55,20 +56,35 @@ function relayMessage(request) {
     return { ...message, ...(aps.has("sound") && { sound: aps.get("sound") }), ...(aps.has("content-available") && { content_available: true }) };
 }
 
-function relayRequest(origin, key, messages, given = {}) {
-    const { at = new Date(Date.now()) } = options(given, ["at"], "the options"), now = time(at, "at"), { publicKey } = instance(key, PushKey, "key");
+/** Signs an object. */
+function post(origin, path, key, content, at = new Date(Date.now())) {
+    const now = time(at, "at"), { publicKey } = instance(key, PushKey, "key");
     if (!/^https?:\/\/[a-z0-9.:[\]-]{1,247}$/.test(string(origin, "origin"))) {
         throw new PushcryptError("invalid-request", "the origin is not like https://push.example.com: lower case, without a path");
     }
-    const { length } = array(messages, "messages");
-    if (length < 1 || length > MOST_MESSAGES) throw new PushcryptError("invalid-request", `a request has 1 to ${MOST_MESSAGES} messages, not ${length}`);
     if (now > BigInt(limits.largestTime)) throw new PushcryptError("invalid-time");
-    const body = JSON.stringify({ messages }), signature = sign(null, signed(origin, publicKey, now, body), privateKeyOf(key));
+    const body = JSON.stringify(content), signature = sign(null, signed(origin, path, publicKey, now, body), privateKeyOf(key));
     const headers = {
         "content-type": "application/json", "pushcrypt-key": publicKey.toString("base64url"), "pushcrypt-time": `${now}`,
         "pushcrypt-signature": signature.toString("base64url"),
     };
-    return { url: `${origin}${PATH}`, headers, body };
+    return { url: `${origin}${path}`, headers, body };
 }
 
-module.exports = { PushKey, relayMessage, relayRequest };
+function relayRequest(origin, key, messages, given = {}) {
+    const { at } = options(given, ["at"], "the options"), { length } = array(messages, "messages");
+    if (length < 1 || length > MOST_MESSAGES) throw new PushcryptError("invalid-request", `a request has 1 to ${MOST_MESSAGES} messages, not ${length}`);
+    return post(origin, PATH, key, { messages }, at);
+}
+
+function relayAnswers(origin, key, given = {}) {
+    const { wait = 0, done = [], at } = options(given, ["wait", "done", "at"], "the options");
+    if (typeof wait !== "number") throw new TypeError("wait must be a number");
+    const names = array(done, "done").map((text) => keys.sha256(Buffer.from(string(text, "done"))).toString("base64url", 0, 16));
+    if (!Number.isInteger(wait) || wait < 0 || wait > LONGEST_WAIT || names.length > MOST_DONE) {
+        throw new PushcryptError("invalid-request", `a relay waits for 0 to ${LONGEST_WAIT} seconds, and up to ${MOST_DONE} texts are done`);
+    }
+    return post(origin, ANSWERS_PATH, key, { wait, done: names }, at);
+}
+
+module.exports = { PushKey, relayAnswers, relayMessage, relayRequest };

@@ -25,8 +25,11 @@ import (
 
 const (
 	path         = "/v1/push"
+	answersPath  = "/v1/answers/take"
 	label        = "pushcrypt/1 relay request\x00"
 	mostMessages = 45
+	mostDone     = 200
+	longestWait  = 25 * time.Second
 )
 
 var origins = regexp.MustCompile(`^https?://[a-z0-9.:\[\]-]{1,247}$`)
@@ -94,11 +97,34 @@ type Request struct {
 // NewRequest signs a request with 1 to 45 messages by a push key. The zero time is now; after the refusal "clock" add the difference that its
 // "now" shows. (invalid-request, unusable-key, invalid-time)
 func NewRequest(origin string, key ed25519.PrivateKey, messages []Message, at time.Time) (*Request, error) {
-	if !origins.MatchString(origin) {
-		return nil, refuse(pushcrypt.InvalidRequest, "the origin is not like https://push.example.com: lower case, without a path")
-	}
 	if len(messages) < 1 || len(messages) > mostMessages {
 		return nil, refuse(pushcrypt.InvalidRequest, fmt.Sprintf("a request has 1 to %d messages, not %d", mostMessages, len(messages)))
+	}
+	return post(origin, path, key, map[string][]Message{"messages": messages}, at)
+}
+
+// NewAnswersRequest signs a request for the answers that phones have left for a push key, texts for AnswerOpener.Open. The relay waits for 0 to 25
+// seconds if there are none, and forgets up to 200 texts of the last response that are done: until then they come again, for an hour. Wait for as
+// much longer than for another response. (invalid-request, unusable-key, invalid-time)
+func NewAnswersRequest(origin string, key ed25519.PrivateKey, wait time.Duration, done []string, at time.Time) (*Request, error) {
+	if wait < 0 || wait > longestWait || len(done) > mostDone {
+		return nil, refuse(pushcrypt.InvalidRequest, fmt.Sprintf("a relay waits for 0 to %v, and up to %d texts are done", longestWait, mostDone))
+	}
+	names := make([]string, len(done))
+	for index, text := range done {
+		hash := sha256.Sum256([]byte(text))
+		names[index] = core.Encode(hash[:16])
+	}
+	type content struct {
+		Wait int64    `json:"wait"`
+		Done []string `json:"done"`
+	}
+	return post(origin, answersPath, key, content{int64(wait / time.Second), names}, at)
+}
+
+func post(origin, path string, key ed25519.PrivateKey, content any, at time.Time) (*Request, error) {
+	if !origins.MatchString(origin) {
+		return nil, refuse(pushcrypt.InvalidRequest, "the origin is not like https://push.example.com: lower case, without a path")
 	}
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, refuse(pushcrypt.UnusableKey, "there is no push key")
@@ -110,11 +136,11 @@ func NewRequest(origin string, key ed25519.PrivateKey, messages []Message, at ti
 	if at.UnixMilli() < 0 || at.UnixMilli() > format.LargestTime {
 		return nil, refuse(pushcrypt.InvalidTime, "the time is before 1970 or too late; set the clock")
 	}
-	body, err := json.Marshal(map[string][]Message{"messages": messages})
+	body, err := json.Marshal(content)
 	if err != nil {
 		return nil, refuse(pushcrypt.InvalidRequest, "a message is no JSON")
 	}
-	signature := ed25519.Sign(key, signed(origin, public, uint64(at.UnixMilli()), body))
+	signature := ed25519.Sign(key, signed(origin, path, public, uint64(at.UnixMilli()), body))
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("Pushcrypt-Key", core.Encode(public))
@@ -123,7 +149,7 @@ func NewRequest(origin string, key ed25519.PrivateKey, messages []Message, at ti
 	return &Request{origin + path, header, body}, nil
 }
 
-func signed(origin string, key []byte, at uint64, body []byte) []byte {
+func signed(origin, path string, key []byte, at uint64, body []byte) []byte {
 	hash := sha256.Sum256(body)
 	message := []byte(label)
 	for _, text := range []string{origin, path} {

@@ -35,21 +35,26 @@ func TestRequests(t *testing.T) {
 			Name, Seed, Origin, Path, Body, PushKey, Signature string
 			Time                                               int64
 		}
+		Answers []struct{ Answer, Done string }
 	}
 	if err := json.Unmarshal(data, &file); err != nil || len(file.Requests) == 0 {
 		t.Fatal(err, len(file.Requests))
 	}
-	whole := 0
+	whole, taken := 0, 0
 	for _, one := range file.Requests {
-		if one.Path != "/v1/push" {
-			continue
-		}
 		seed, _ := hex.DecodeString(one.Seed)
 		key := ed25519.NewKeyFromSeed(seed)
 		public := key.Public().(ed25519.PublicKey)
-		signature := ed25519.Sign(key, signed(one.Origin, public, uint64(one.Time), []byte(one.Body)))
+		signature := ed25519.Sign(key, signed(one.Origin, one.Path, public, uint64(one.Time), []byte(one.Body)))
 		if core.Encode(public) != one.PushKey || core.Encode(signature) != one.Signature {
 			t.Errorf("%s: another signature", one.Name)
+		}
+		if one.Body == `{"wait":25,"done":[]}` {
+			taken++
+			request, err := NewAnswersRequest(one.Origin, key, 25*time.Second, nil, time.UnixMilli(one.Time))
+			if err != nil || string(request.Body) != one.Body || request.Header.Get("Pushcrypt-Signature") != one.Signature || request.URL != one.Origin+"/v1/answers/take" {
+				t.Errorf("%s: %v, %v", one.Name, request, err)
+			}
 		}
 		if one.Body != `{"messages":[{"grant":"…","data":"…"}]}` {
 			continue
@@ -60,8 +65,14 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: %v, %v", one.Name, request, err)
 		}
 	}
-	if whole == 0 {
+	if whole == 0 || taken == 0 {
 		t.Error("no whole request")
+	}
+	for _, one := range file.Answers {
+		request, err := NewAnswersRequest(origin, key, 0, []string{one.Answer}, time.Time{})
+		if err != nil || string(request.Body) != `{"wait":0,"done":["`+one.Done+`"]}` {
+			t.Error(request, err)
+		}
 	}
 }
 
@@ -124,6 +135,14 @@ func TestRefusals(t *testing.T) {
 		if _, err := NewRequest(origin, wrong, one, time.Time{}); !errors.Is(err, pushcrypt.UnusableKey) {
 			t.Error(err)
 		}
+	}
+	for _, wait := range []time.Duration{-1, 26 * time.Second} {
+		if _, err := NewAnswersRequest(origin, key, wait, nil, time.Time{}); !errors.Is(err, pushcrypt.InvalidRequest) {
+			t.Error(wait, err)
+		}
+	}
+	if _, err := NewAnswersRequest(origin, key, 0, make([]string, 201), time.Time{}); !errors.Is(err, pushcrypt.InvalidRequest) {
+		t.Error(err)
 	}
 	if _, err := NewRequest(origin, key, one, time.UnixMilli(-1)); !errors.Is(err, pushcrypt.InvalidTime) {
 		t.Error(err)

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
 import { ProviderKey, Sealer } from "pushcrypt";
-import { PushKey, relayMessage, relayRequest } from "pushcrypt/relay";
+import { PushKey, relayAnswers, relayMessage, relayRequest } from "pushcrypt/relay";
 import { DeviceKey } from "pushcrypt/testing";
 import { hex, skip, stored, throws, vectors } from "./support.mjs";
 
@@ -20,6 +20,14 @@ test("the requests of relay.json", { skip }, () => {
         count += 1;
     }
     assert.ok(count >= 3);
+});
+
+test("answers are taken, and done", { skip }, () => {
+    const { requests, answers } = vectors("relay.json"), { seed, origin, time: at, body, signature } = requests.find(({ path }) => path === "/v1/answers/take");
+    const made = relayAnswers(origin, new PushKey(hex(seed)), { wait: 25, at: new Date(at) });
+    assert.deepEqual([made.url, made.body, made.headers["pushcrypt-signature"]], [`${origin}/v1/answers/take`, body, signature]);
+    const { body: next } = relayAnswers(origin, key, { done: answers.map(({ answer }) => answer) });
+    assert.deepEqual(JSON.parse(next), { wait: 0, done: answers.map(({ done }) => done) });
 });
 
 test("a message is made of a sealed push", async () => {
@@ -41,6 +49,8 @@ test("what is given is checked", async () => {
     for (const wrong of ["", "push.example.com", `${origin}/`, "HTTPS://a", "ftp://a"]) await throws("invalid-request", () => relayRequest(wrong, key, [{}]), wrong);
     for (const messages of [[], Array(46).fill({})]) await throws("invalid-request", () => relayRequest(origin, key, messages));
     for (const at of [new Date(-1), new Date(NaN)]) await throws("invalid-time", () => relayRequest(origin, key, [{}], { at }));
+    for (const given of [{ wait: -1 }, { wait: 26 }, { wait: 1.5 }, { done: Array(201).fill("A") }]) await throws("invalid-request", () => relayAnswers(origin, key, given));
+    for (const given of [{ wait: "1" }, { done: "A" }, { done: [7] }, { other: 1 }]) await throws(TypeError, () => relayAnswers(origin, key, given));
     for (const length of [0, 31, 33]) await throws(RangeError, () => new PushKey(Buffer.alloc(length)));
     for (const wrong of [() => relayRequest(origin, Buffer.alloc(32), [{}]), () => relayRequest(origin, key, {}), () => relayRequest(7, key, [{}]), () => new PushKey("a".repeat(32))]) {
         await throws(TypeError, wrong);

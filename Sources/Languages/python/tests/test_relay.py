@@ -12,7 +12,7 @@ from pushcrypt import Placeholder, ProviderKey, Sealer
 from pushcrypt import relay as module
 from pushcrypt._envelope import moment
 from pushcrypt._keys import verifies
-from pushcrypt.relay import PushKey, RelayRequest, relay_message, relay_request
+from pushcrypt.relay import PushKey, RelayRequest, relay_answers, relay_message, relay_request
 from pushcrypt.testing import DeviceKey
 from vectors import base64url, cases, stored
 
@@ -30,6 +30,17 @@ def test_requests(case: dict[str, Any]) -> None:
     assert key.public_key == base64url(case["pushKey"])
     signed = module.signed(case["origin"], case["path"], key.public_key, case["time"], body)
     assert module.encode(key.sign(signed)) == case["signature"]
+
+
+def test_answers_are_taken_and_done() -> None:
+    requests, answers = ([case.values[0] for case in cases("relay.json", name)] for name in ("requests", "answers"))
+    [vector] = [request for request in requests if request["path"] == "/v1/answers/take"]
+    key, at = PushKey(bytes.fromhex(vector["seed"])), moment(vector["time"])
+    made = relay_answers(vector["origin"], key, wait=25, at=at)
+    assert made.url == f"{ORIGIN}/v1/answers/take" and made.body.decode() == vector["body"]
+    assert made.headers["pushcrypt-signature"] == vector["signature"]
+    done = json.loads(relay_answers(ORIGIN, key, done=[case["answer"] for case in answers]).body)
+    assert done == {"wait": 0, "done": [case["done"] for case in answers]}
 
 
 def test_a_request_of_a_sealed_push() -> None:
@@ -67,12 +78,16 @@ def test_what_is_given_is_checked(refused: Any) -> None:
         refused("invalid-request", relay_request, origin, KEY, [{}])
     for messages in ([], [{}] * 46):
         refused("invalid-request", relay_request, ORIGIN, KEY, messages)
+    for options in ({"wait": -1}, {"wait": 26}, {"done": ["A"] * 201}):
+        refused("invalid-request", lambda given: relay_answers(ORIGIN, KEY, **given), options)
+    refused("invalid-request", relay_answers, "https://", KEY)
     for length in (0, 31, 33):
         refused("malformed-key", PushKey, bytes(length))
     refused("invalid-time", relay_request, ORIGIN, KEY, [{}], at=moment(0) - timedelta(seconds=1))
     types: list[Any] = [
         lambda: relay_request(ORIGIN, b"a" * 32, [{}]), lambda: relay_request(ORIGIN, KEY, 7), lambda: relay_request(ORIGIN, KEY, ["a"]),
-        lambda: relay_request(ORIGIN, ProviderKey.generate(), [{}]), lambda: relay_message(7), lambda: PushKey("a" * 32),
+        lambda: relay_request(ORIGIN, ProviderKey.generate(), [{}]), lambda: relay_message(7), lambda: relay_answers(ORIGIN, KEY, wait="1"),
+        lambda: relay_answers(ORIGIN, KEY, done=[7]), lambda: relay_answers(ORIGIN, b"a" * 32), lambda: PushKey("a" * 32),
     ]
     for wrong_type in types:
         with pytest.raises(TypeError):

@@ -6,6 +6,13 @@
     request = relay_request("https://push.example.com", push_key, [relay_message(sealer.request(push))])
     answers = httpx.post(request.url, content=request.body, headers=request.headers, timeout=30).json()["answers"]
 
+What users answered while their phones could not reach the server is there too: texts for `open_answer`, for an hour.
+
+    request = relay_answers("https://push.example.com", push_key, wait=25)
+    texts = httpx.post(request.url, content=request.body, headers=request.headers, timeout=60).json()["answers"]
+
+Act on them, then name them in the next request's `done`: until then they come again.
+
 Follow no redirect, and post only to origins in your own configuration.
 """
 
@@ -29,10 +36,10 @@ from ._keys import bytes32
 from ._sealing import PushRequest
 from ._types import check_type, checked_tuple
 
-__all__ = ["PushKey", "RelayRequest", "relay_message", "relay_request"]
+__all__ = ["PushKey", "RelayRequest", "relay_answers", "relay_message", "relay_request"]
 
-PATH = "/v1/push"
-MOST_MESSAGES = 45
+PATH, ANSWERS_PATH = "/v1/push", "/v1/answers/take"
+MOST_MESSAGES, MOST_DONE, LONGEST_WAIT = 45, 200, 25
 KINDS = ("alert", "background")
 ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]-]{1,247}")
 
@@ -111,17 +118,39 @@ def relay_request(origin: str, key: PushKey, messages: Iterable[Mapping[str, Any
         messages: What `relay_message` returned.
         at: The present time; by default the system's. After the refusal `clock` add the difference that its `now` shows.
     """
-    check_origin(origin)
-    check_type(key, PushKey, "the key")
     every = checked_tuple(messages, dict, "messages")
     if not 1 <= len(every) <= MOST_MESSAGES:
         raise PushcryptError(Code.INVALID_REQUEST, f"a request has 1 to {MOST_MESSAGES} messages, not {len(every)}")
-    body, time = write({"messages": every}).encode(), clock() if at is None else milliseconds(at, "at")
+    return post(origin, PATH, key, {"messages": every}, at)
+
+
+def relay_answers(origin: str, key: PushKey, *, wait: int = 0, done: Iterable[str] = (), at: datetime | None = None) -> RelayRequest:
+    """Signs a request for the answers that phones have left for a push key; wait for `wait` seconds more than otherwise.
+
+    Args:
+        origin: The relay's, from your configuration, such as `https://push.example.com`.
+        key: The push key.
+        wait: For how many seconds the relay waits if there are none, up to 25.
+        done: Up to 200 texts of the last response, which the relay then forgets.
+        at: The present time, as of `relay_request`.
+    """
+    check_type(wait, int, "wait")
+    texts = checked_tuple(done, str, "done")
+    if not 0 <= wait <= LONGEST_WAIT or len(texts) > MOST_DONE:
+        raise PushcryptError(Code.INVALID_REQUEST, f"a relay waits for 0 to {LONGEST_WAIT} seconds, and up to {MOST_DONE} texts are done")
+    names = [encode(hashlib.sha256(text.encode()).digest()[:16]) for text in texts]
+    return post(origin, ANSWERS_PATH, key, {"wait": wait, "done": names}, at)
+
+
+def post(origin: str, path: str, key: PushKey, content: Mapping[str, Any], at: datetime | None) -> RelayRequest:
+    check_origin(origin)
+    check_type(key, PushKey, "the key")
+    body, time = write(content).encode(), clock() if at is None else milliseconds(at, "at")
     headers = {
         "content-type": "application/json", "pushcrypt-key": encode(key.public_key), "pushcrypt-time": str(time),
-        "pushcrypt-signature": encode(key.sign(signed(origin, PATH, key.public_key, time, body))),
+        "pushcrypt-signature": encode(key.sign(signed(origin, path, key.public_key, time, body))),
     }
-    return RelayRequest(origin + PATH, headers, body)
+    return RelayRequest(origin + path, headers, body)
 
 
 def signed(origin: str, path: str, key: bytes, time: int, body: bytes) -> bytes:

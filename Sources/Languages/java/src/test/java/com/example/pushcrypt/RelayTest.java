@@ -31,17 +31,28 @@ final class RelayTest {
     @TestFactory
     Stream<DynamicTest> requests() {
         return Vectors.cases("relay.json", "requests", one -> {
-            if (!one.get("path").equals("/v1/push")) return;
             PushKey key = PushKey.of(Vectors.hex(one.get("seed")));
-            String origin = (String) one.get("origin"), body = (String) one.get("body");
+            String origin = (String) one.get("origin"), path = (String) one.get("path"), body = (String) one.get("body");
             long time = ((BigDecimal) one.get("time")).longValueExact();
             assertEquals(one.get("pushKey"), Envelope.encode(key.publicKey()));
-            assertEquals(one.get("signature"), Envelope.encode(key.sign(RelayRequest.signed(origin, key.publicKey(), time, body))));
+            assertEquals(one.get("signature"), Envelope.encode(key.sign(RelayRequest.signed(origin, path, key.publicKey(), time, body))));
+            if (path.equals("/v1/answers/take")) {
+                RelayRequest request = RelayRequest.answers(origin, key, 25, List.of(), Instant.ofEpochMilli(time));
+                assertEquals(List.of(origin + path, body, one.get("signature")), List.of(request.url(), request.body(), request.headers().get("pushcrypt-signature")));
+            }
             if (!body.equals(BODY)) return;
             RelayRequest request = RelayRequest.sign(origin, key, List.of(MESSAGE), Instant.ofEpochMilli(time));
             assertEquals(List.of(origin + "/v1/push", BODY), List.of(request.url(), request.body()));
             assertEquals(one.get("signature"), request.headers().get("pushcrypt-signature"));
             assertEquals(one.get("time").toString(), request.headers().get("pushcrypt-time"));
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> answersThatAreDone() {
+        return Vectors.cases("relay.json", "answers", one -> {
+            RelayRequest request = RelayRequest.answers(ORIGIN, KEY, 0, List.of((String) one.get("answer")), Instant.now());
+            assertEquals("{\"wait\":0,\"done\":[\"" + one.get("done") + "\"]}", request.body());
         });
     }
 
@@ -82,6 +93,8 @@ final class RelayTest {
         }
         for (int count : List.of(0, 46)) refused(Code.INVALID_REQUEST, () -> RelayRequest.sign(ORIGIN, KEY, Collections.nCopies(count, MESSAGE)));
         assertEquals(4, RelayRequest.sign(ORIGIN, KEY, Collections.nCopies(45, MESSAGE)).headers().size());
+        for (int wait : List.of(-1, 26)) refused(Code.INVALID_REQUEST, () -> RelayRequest.answers(ORIGIN, KEY, wait, List.of(), Instant.now()));
+        refused(Code.INVALID_REQUEST, () -> RelayRequest.answers(ORIGIN, KEY, 0, Collections.nCopies(201, "A"), Instant.now()));
         refused(Code.INVALID_TIME, () -> RelayRequest.sign(ORIGIN, KEY, List.of(MESSAGE), Instant.ofEpochMilli(1L << 53)));
         fault(() -> PushKey.of(new byte[31]));
         fault(() -> RelayRequest.sign(ORIGIN, null, List.of(MESSAGE)));
