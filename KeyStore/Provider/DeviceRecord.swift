@@ -34,6 +34,8 @@ public struct DeviceRecord: Hashable, Sendable {
     package internal(set) var sequence: UInt64
     /// The relay's grant for the device.
     package internal(set) var grant: String?
+    /// The grant that the relay has ended, until the device brings another.
+    package internal(set) var endedGrant: String?
 }
 
 /// The effect of a registration on the stored record.
@@ -70,7 +72,11 @@ extension DeviceRecord {
         environment = registration.environment ?? (registration.token == nil ? old?.environment : nil)
         updateKey = registration.updateKey ?? old?.updateKey ?? known.updateKey
         sequence = max(registration.sequence ?? 0, old?.sequence ?? known.sequence)
-        grant = registration.grant ?? old?.grant
+        if let given = registration.grant, given != old?.endedGrant {
+            grant = given
+        } else {
+            (grant, endedGrant) = (old?.grant, old?.endedGrant)
+        }
     }
 
     func differs(from other: DeviceRecord) -> Bool {
@@ -80,6 +86,9 @@ extension DeviceRecord {
             || environment != other.environment || updateKey != other.updateKey || grant != other.grant
             || !Self.areEqual(user, other.user)
     }
+
+    /// Whether a record's grant is the one that the relay has ended.
+    package func hasEnded(_ grant: String?) -> Bool { grant != nil && grant == endedGrant }
 
     /// Whether a push to another device of this app would come to this one.
     func hasAddress(of other: DeviceRecord) -> Bool {

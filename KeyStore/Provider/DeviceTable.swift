@@ -1,6 +1,7 @@
 internal import Pushcrypt
 
-/// The row of a device id. A removed device keeps no key and no address, only the key's id and, in `suites`, the key's suite.
+/// The row of a device id. A removed device keeps no key and no address, only the key's id and, in `suites`, the key's suite. Of a
+/// device that is held, `lost` says that its grant has ended.
 struct HeldRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "key_id", "generation", "created", "updated", "user", "topic", "provider",
@@ -48,7 +49,7 @@ struct HeldRow: StoredRow {
                 id: id, user: user, publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt,
                 updatedAt: updatedAt, pinnedProvider: pinnedProvider, epoch: epoch, suites: suites ?? Self.usualSuites,
                 appVersion: appVersion, token: token, environment: environment, updateKey: updateKey,
-                sequence: sequence, grant: grant))
+                sequence: sequence, grant: isLost ? nil : grant, endedGrant: isLost ? grant : nil))
     }
 
     var values: [SQLiteValue] {
@@ -62,7 +63,8 @@ struct HeldRow: StoredRow {
                 device.suites == Self.usualSuites ? .null : .blob(Bytes(device.suites)),
                 .text(device.appVersion?.description), .blob(device.token.flatMap(Bytes.init(lowerCaseHex:))),
                 device.environment.map { .integer($0.code) } ?? .null, .blob(device.updateKey?.bytes),
-                .unsigned(device.sequence), .text(device.grant), .null, .null, .null,
+                .unsigned(device.sequence), .text(device.grant ?? device.endedGrant), .null, .null,
+                device.endedGrant == nil ? .null : .integer(1),
             ]
         case .removed(let removed):
             [

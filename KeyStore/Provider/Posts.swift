@@ -169,6 +169,7 @@ extension StoreTransaction {
         let state = try provider()
         let provider = state.key(for: context, pinned: record.provider)
         var foreign: [RegistrationReply.ForeignMember] = []
+        var isGrantEnded = false
         let verdict: RegistrationReply.Verdict
         switch (event, record.content) {
         case (.refused(let refusal, _), _): verdict = .refused(refusal)
@@ -176,11 +177,12 @@ extension StoreTransaction {
         case (_, .registration(let registration)):
             verdict = .acknowledged(registration.publicKey)
             foreign = try foreignMembers(registration.pinnedProvider)
+            isGrantEnded = try held(record.device)?.device?.hasEnded(registration.grant) ?? false
         }
         var reply = RegistrationReply(
             verdict, provider: provider?.publicKey, certificate: provider?.certificate, foreign: foreign,
             suites: terms.suites, pushKey: state.push?.record.publicKey)
-        reply.sequence = sequence
+        (reply.sequence, reply.isGrantEnded) = (sequence, isGrantEnded)
         guard session == nil, let provider, let context else { return PostAnswer(reply.json, event, foreign: foreign) }
         let body = SignedReply.body(reply, to: record.asked, by: try provider.signer(for: context), for: context)
         return PostAnswer(body, event, foreign: foreign)

@@ -180,12 +180,14 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Forgets grants that have ended, and keeps those that phones have sent since; returns how many were forgotten.
-    package func forgetGrants(_ batch: [EndedGrant]) throws(KeyStoreError) -> Int {
+    /// Notes grants that have ended, and keeps those that phones have sent since; returns how many have ended.
+    ///
+    /// The reply to the phone's next record says so, and it fetches another. [D-52]
+    package func endGrants(_ batch: [EndedGrant]) throws(KeyStoreError) -> Int {
         try inChunks(batch, 0) { (store, ended, count) throws(KeyStoreError) in
             // Every list reports a damaged row.
             guard var device = try store.heldIfSound(ended.id)?.device, device.grant == ended.grant else { return }
-            device.grant = nil
+            (device.grant, device.endedGrant) = (nil, ended.grant)
             try store.put(HeldRow(.device(device)))
             count += 1
         }

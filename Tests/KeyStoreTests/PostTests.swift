@@ -369,6 +369,29 @@ struct PostTests {
         #expect(try reply(to: end.body, end.asked, trust)?.verdict == .ended(phone.id))
     }
 
+    @Test(arguments: [nil, .user("alice")] as [DeviceOwner?])
+    func aPhoneWhoseGrantHasEndedHearsIt(_ session: DeviceOwner?) throws {
+        try enrol()
+        var sequence: UInt64 = 10
+        func isEnded(_ grant: String?) throws -> Bool {
+            sequence += 1
+            let record = try phone.signed(sequence, over: session == nil ? .open : .session) { $0.grant = grant }
+            guard let session else {
+                let told = try reply(to: record.body, record.asked, ProviderTrust(pinned: [phone.provider]))
+                return try #require(told).isGrantEnded
+            }
+            let answer = try #require(try store.accept(record.body, session: session, at: start))
+            return try RegistrationReply(json: answer.body).isGrantEnded
+        }
+        #expect(try !isEnded("first") && !isEnded(nil) && !isEnded("first"))
+        #expect(try store.endGrants([EndedGrant(id: phone.id, grant: "first")]) == 1)
+        // As often as the phone says it: its reply may be lost.
+        #expect(try isEnded("first") && isEnded("first") && !isEnded(nil) && isEnded("first"))
+        #expect(try store.device(id: phone.id)?.grant == nil)
+        #expect(try !isEnded("second") && !isEnded("second"))
+        #expect(try store.device(id: phone.id)?.grant == "second")
+    }
+
     /// [D-44]
     @Test func aReplyOfAReplacedSigningKeyIsNotBelieved() throws {
         try enrol()

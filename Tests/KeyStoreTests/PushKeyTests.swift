@@ -27,25 +27,33 @@ struct PushKeyTests {
         #expect(try home.store.addPushKey(at: start + 1).publicKey != key.publicKey)
     }
 
-    @Test func anEndedGrantIsForgottenUnlessThereIsANewerOne() throws {
+    @Test func anEndedGrantIsToldUnlessThereIsANewerOne() throws {
         let store = try Home(.memory).store
         var registration = DeviceRegistration(publicKey: try DeviceKey(.x25519).publicKey, createdAt: start)
         registration.grant = "first"
         try store.addDevice(registration, id: "phone", at: start)
-        #expect(try store.forgetGrants([EndedGrant(id: "phone", grant: "second")]) == 0)
-        #expect(try store.forgetGrants([EndedGrant(id: "other", grant: "first")]) == 0)
+        #expect(try store.endGrants([EndedGrant(id: "phone", grant: "second")]) == 0)
+        #expect(try store.endGrants([EndedGrant(id: "other", grant: "first")]) == 0)
         registration.grant = "second"
         try store.addDevice(registration, id: "phone", at: start + 1)
-        #expect(try store.forgetGrants([EndedGrant(id: "phone", grant: "first")]) == 0)
+        #expect(try store.endGrants([EndedGrant(id: "phone", grant: "first")]) == 0)
         let before = try #require(try store.device(id: "phone"))
         #expect(before.grant == "second")
-        #expect(try store.forgetGrants([EndedGrant(id: "phone", grant: "second")]) == 1)
+        #expect(try store.endGrants([EndedGrant(id: "phone", grant: "second")]) == 1)
         let after = try #require(try store.device(id: "phone"))
         #expect(after.grant == nil && after.updatedAt == before.updatedAt && after.publicKey == before.publicKey)
-        // A record without a grant brings none back. [D-33]
-        registration.grant = nil
-        try store.addDevice(registration, id: "phone", at: start + 2)
-        #expect(try store.device(id: "phone")?.grant == nil)
+        // A record without a grant, or with the same, brings none back. [D-33]
+        for (time, grant) in [(2, nil), (3, "second"), (4, nil)] as [(UInt64, String?)] {
+            registration.grant = grant
+            try store.addDevice(registration, id: "phone", at: start + time)
+            let device = try #require(try store.device(id: "phone"))
+            #expect(device.grant == nil && device.hasEnded("second") && !device.hasEnded(nil))
+        }
+        registration.grant = "third"
+        try store.addDevice(registration, id: "phone", at: start + 5)
+        let third = try #require(try store.device(id: "phone"))
+        #expect(third.grant == "third" && third.endedGrant == nil)
+        #expect(try store.endGrants([EndedGrant(id: "phone", grant: "second")]) == 0)
     }
 
     @Test func aGoneDeviceIsKeptIfItHasANewerGrant() throws {

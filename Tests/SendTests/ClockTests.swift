@@ -53,6 +53,16 @@ import Testing
         #expect(world.dispatcher.troubles.isEmpty)
     }
 
+    /// Phones refuse what is too old or from the future.
+    @Test(arguments: [(3_600_000, false), (-3_600_000, false), (3_601_000, true), (-3_601_000, true)])
+    func whatWasSealedByAWrongClockIsToBeSealedAgain(ahead: Int64, isSealedAgain: Bool) throws {
+        let world = World()
+        world.add()
+        world.settle()
+        world.answer(Self.answer(200, at: UInt64(Int64(world.now.wall) - ahead)))
+        #expect(try #require(world.dispatcher.troubles.first).text.contains("seal again") == isSealedAgain)
+    }
+
     @Test(arguments: [(300_000, true), (-300_000, true), (300_001, false), (-300_001, false)])
     func fiveMinutesAreNoFault(ahead: Int64, isRight: Bool) {
         let world = World()

@@ -6,7 +6,7 @@ struct DeviceListCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Columns: the device, its key, the app, the key's age in days, the first digits of its push token, the user."
+                "Columns: the device, its key, the app, the key's age in days, the first digits of its push token or 'grant' if it has a relay's, the user."
             ],
             examples: [
                 Example("pushcrypt device list"),
@@ -120,7 +120,7 @@ private func listFailure(_ body: () throws -> Void) -> CommandFailure? {
 private func columns(_ device: DeviceRecord, at now: Timestamp) -> ContiguousArray<UInt8> {
     columns(
         device.id, "\(device.publicKey)", device.topic?.bundleID ?? "-", device.keyAge(at: now),
-        device.token.map { "\($0.prefix(8))" } ?? "-", device.user)
+        device.token.map { "\($0.prefix(8))" } ?? (device.grant == nil ? "-" : "grant"), device.user)
 }
 
 extension DeviceRecord {

@@ -42,6 +42,7 @@ private struct DeviceRows {
     let rows: [(name: String, value: String)]
 
     init(_ device: DeviceRecord, at now: Timestamp) {
+        let ended = device.endedGrant.map { _ in "has ended its grant" }
         let key = "\(device.publicKey), id \(device.publicKey.id), suite \(device.publicKey.suite.rawValue)"
         let values: [(String, String?)] = [
             ("device", device.id), ("user", device.user), ("app", device.topic?.bundleID),
@@ -51,7 +52,7 @@ private struct DeviceRows {
             ("suites", device.suites.map { "\($0)" }.joined(separator: ", ")),
             ("pinned", device.pinnedProvider.map { "\($0)" }),
             ("epoch", device.epoch.map { "\($0), of its newest certificate" }), ("token", device.token),
-            ("environment", device.environment?.rawValue), ("relay", device.grant.map { _ in "has given a grant" }),
+            ("environment", device.environment?.rawValue), ("relay", device.grant.map { _ in "has given a grant" } ?? ended),
         ]
         rows = values.compactMap { name, value in value.map { (name, $0) } }
     }

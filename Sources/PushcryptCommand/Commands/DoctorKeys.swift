@@ -79,16 +79,18 @@ private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
     return findings
 }
 
-/// Finds devices that have pinned a provider key that the store never had, evidence of a false enrolment, and those whose
-/// keys this build cannot seal to.
+/// Finds devices that have pinned a provider key that the store never had, evidence of a false enrolment, those whose keys this
+/// build cannot seal to, and those that a store with a push key cannot send to.
 private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
     var foreign = try ForeignProviders(of: store)
-    var unsupported = 0
+    var (unsupported, ungranted) = (0, 0)
+    let needsGrants = try withStoreErrors { () throws(KeyStoreError) in try store.pushKey() != nil }
     do {
         try store.forEachDevice {
             if case .success(let device) = $0 {
                 foreign.add(device.id, pinning: device.pinnedProvider)
                 if !device.publicKey.suite.isSupported { unsupported += 1 }
+                if needsGrants, device.grant == nil, device.token == nil { ungranted += 1 }
             }
         }
     } catch let error as KeyStoreError {
@@ -99,6 +101,13 @@ private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [F
     var findings: [Finding] = []
     if foreign.count > 0 {
         findings.append(Finding(.warning, foreign.text, fix: "see A foreign key in Docs/Devices.md"))
+    }
+    if ungranted > 0 {
+        let devices = ungranted == 1 ? "1 device has" : "\(ungranted) devices have"
+        findings.append(
+            Finding(
+                .warning, "\(devices) no relay's grant, so nothing can be sent there",
+                fix: "the phone's next record brings one; 'device list' shows '-' for them"))
     }
     if unsupported > 0 {
         let devices =

@@ -33,9 +33,15 @@ struct RegistrationReplies {
         to registration: DeviceRegistration, of id: String, foreign: [RegistrationReply.ForeignMember]
     ) throws(CommandFailure) -> RegistrationReply {
         let provider = try provider(for: registration, id)
-        return RegistrationReply(
+        var reply = RegistrationReply(
             .acknowledged(registration.publicKey), provider: provider?.publicKey, certificate: provider?.certificate,
             foreign: foreign, suites: suites, pushKey: pushKey)
+        if let grant = registration.grant {
+            reply.isGrantEnded = try withStoreErrors { () throws(KeyStoreError) in
+                try store.device(id: id)?.hasEnded(grant) ?? false
+            }
+        }
+        return reply
     }
 
     /// The reply to a registration that is refused, which may hear of a theft by it. [D-37]
