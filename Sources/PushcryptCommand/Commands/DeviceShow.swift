@@ -52,7 +52,8 @@ private struct DeviceRows {
             ("suites", device.suites.map { "\($0)" }.joined(separator: ", ")),
             ("pinned", device.pinnedProvider.map { "\($0)" }),
             ("epoch", device.epoch.map { "\($0), of its newest certificate" }), ("token", device.token),
-            ("environment", device.environment?.rawValue), ("relay", device.grant.map { _ in "has given a grant" } ?? ended),
+            ("environment", device.environment?.rawValue),
+            ("relay", device.grant.map { _ in "has given a grant" } ?? ended),
         ]
         rows = values.compactMap { name, value in value.map { (name, $0) } }
     }
