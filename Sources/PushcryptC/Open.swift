@@ -56,7 +56,7 @@ private func pushClass(_ start: UnsafePointer<CChar>?) throws(CallError) -> Push
     guard unsafe start != nil else { return .alert }
     let name = try unsafe string(start, "push_type")
     do throws(SealError) {
-        return try PushType(name).pushClass
+        return try PushType(name).sealableClass()
     } catch {
         throw CallError(error)
     }

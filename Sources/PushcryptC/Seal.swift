@@ -18,13 +18,13 @@ public func pushcrypt_seal(
         guard now >= earliestMoment else {
             throw .invalid("now is before 2001; it must be in milliseconds since 1970, not in seconds")
         }
-        let (options, placeholder) = try unsafe read(options)
+        let (message, placeholder) = try unsafe read(options, payload)
         // The secret first: a caller who mixes the two up is refused before it is read as if it were public.
         let signer = try unsafe readSigningKey(signingKey, for: topic)
         let recipient = try unsafe readRecipient(deviceKey)
         do throws(SealError) {
-            return try unsafe Sealer(signer: signer, topic: topic, placeholder: placeholder)
-                .seal(payload, to: recipient, at: Timestamp(milliseconds: now), options: options).json
+            return try Sealer(signer: signer, topic: topic, placeholder: placeholder)
+                .seal(message, to: recipient, at: Timestamp(milliseconds: now)).json
         } catch {
             throw CallError(error)
         }
@@ -63,10 +63,10 @@ private func readRecipient(_ start: UnsafePointer<CChar>?) throws(CallError) -> 
 
 /// Reads the options; a newer caller may have more than this version knows.
 private func read(
-    _ start: UnsafePointer<pushcrypt_seal_options>?
-) throws(CallError) -> (Sealer.Options, Placeholder) {
-    var options = Sealer.Options()
-    guard let start = unsafe start else { return (options, .standard) }
+    _ start: UnsafePointer<pushcrypt_seal_options>?, _ payload: UnsafeBufferPointer<UInt8>
+) throws(CallError) -> (Sealer.Message, Placeholder) {
+    var message = unsafe Sealer.Message(payload)
+    guard let start = unsafe start else { return (message, .standard) }
     let raw = unsafe UnsafeRawPointer(start)
     let size = unsafe raw.load(as: Int.self)
     let known = unsafe MemoryLayout<pushcrypt_seal_options>.size
@@ -78,16 +78,16 @@ private func read(
     guard unsafe given.flags & ~PUSHCRYPT_SENT_EXACTLY == 0 else {
         throw .invalid("options->flags has a bit that version \(PUSHCRYPT_VERSION) does not support")
     }
-    options.isSentExactly = unsafe given.flags & PUSHCRYPT_SENT_EXACTLY != 0
-    if unsafe given.time_to_live != 0 { options.timeToLive = unsafe .seconds(UInt64(given.time_to_live)) }
+    message.isSentExactly = unsafe given.flags & PUSHCRYPT_SENT_EXACTLY != 0
+    if unsafe given.time_to_live != 0 { message.timeToLive = unsafe .seconds(UInt64(given.time_to_live)) }
     if unsafe given.message_name != nil {
-        options.messageName = try unsafe string(given.message_name, "options->message_name")
+        message.name = try unsafe string(given.message_name, "options->message_name")
     }
     let pushType = unsafe given.push_type == nil ? nil : try string(given.push_type, "options->push_type")
     let title = unsafe given.title == nil ? nil : try string(given.title, "options->title")
     do throws(SealError) {
-        if let pushType { options.pushType = try PushType(pushType) }
-        return (options, try title.map { (title) throws(SealError) in try Placeholder(title: title) } ?? .standard)
+        if let pushType { message.pushType = try PushType(pushType) }
+        return (message, try title.map { (title) throws(SealError) in try Placeholder(title: title) } ?? .standard)
     } catch {
         throw CallError(error)
     }

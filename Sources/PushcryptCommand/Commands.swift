@@ -57,7 +57,7 @@ extension CommandTable {
             _ = arguments.storePath()
             _ = arguments.json()
         },
-        check: SecretText.refuse, jsonMessages: LogFormat.json.messages)
+        check: SecretText.refuse, failure: { Failure($0) }, jsonMessages: LogFormat.json.messages)
 
     /// The words that nobody needs in the first hour.
     private static let advanced = Topic("advanced", "the words that you need only later") {

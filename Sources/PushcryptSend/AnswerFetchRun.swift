@@ -21,7 +21,7 @@ struct AnswerFetchRun: CommandBody {
 
     init(_ arguments: inout Arguments) { self.arguments = AnswerFetchArguments(&arguments) }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let (origin, key) = try arguments.relay(console)
         let destination = try arguments.login.destination(origin, proxy: arguments.login.proxyURL(console))
         var relay = AnswerRelay(origin: origin, key: key, destination: destination)
@@ -34,7 +34,7 @@ struct AnswerFetchRun: CommandBody {
             if texts.isEmpty, !arguments.isFollowing { return exit }
             if texts.contains(where: Set(taken).contains) {
                 guard arguments.isFollowing else {
-                    throw .failed("\(destination.authority) returns answers that were acknowledged")
+                    throw Failure.failed("\(destination.authority) returns answers that were acknowledged")
                 }
                 sleep(Self.pauses[0])
             } else if texts.isEmpty, taken.isEmpty {
@@ -49,12 +49,13 @@ struct AnswerFetchRun: CommandBody {
     /// Takes what is there; with `--follow`, as often as it takes.
     private func take(
         from relay: inout AnswerRelay, waiting seconds: Int, done: [String], _ console: Console
-    ) throws(CommandFailure) -> [String] {
+    ) throws -> [String] {
         var pauses = Self.pauses[...]
         while true {
-            do throws(CommandFailure) {
+            do {
                 return try relay.take(waiting: seconds, done: done, console)
             } catch {
+                let error = Failure(error)
                 guard arguments.isFollowing, error.exit == .failed else { throw error }
                 if pauses.count == Self.pauses.count { console.warning("\(error.message); trying again") }
                 sleep(pauses.count > 1 ? pauses.removeFirst() : pauses[pauses.startIndex])
@@ -63,11 +64,12 @@ struct AnswerFetchRun: CommandBody {
     }
 
     /// Writes an answer; returns false for one that does not open, which is acknowledged nevertheless: it never will.
-    private func show(_ text: String, _ answers: StoredAnswers, _ console: Console) throws(CommandFailure) -> Bool {
-        do throws(CommandFailure) {
+    private func show(_ text: String, _ answers: StoredAnswers, _ console: Console) throws -> Bool {
+        do {
             try answers.show(text, asJSON: arguments.isJSON)
             return true
         } catch {
+            let error = Failure(error)
             guard error.cause is OpenError else { throw error }
             console.warning("an answer does not open: \(error.message)")
             return false
@@ -93,7 +95,7 @@ private struct AnswerRelay {
     /// Acknowledges texts, and returns those that are there.
     mutating func take(
         waiting seconds: Int, done: [String], _ console: Console
-    ) throws(CommandFailure) -> [String] {
+    ) throws -> [String] {
         var response = try ask(waiting: seconds, done: done, console)
         let times = 0...Int64(Timestamp.maximum.milliseconds)
         if response.status == 401, let now = json(response)?["now"]?.integer, times.contains(now) {
@@ -106,9 +108,9 @@ private struct AnswerRelay {
             ?? "not the response of a relay"
         let text = "\(destination.authority) responded with \(response.status), \(code)"
         guard response.status == 429 || response.status >= 500 else {
-            throw .usage(text, hint: "is \(origin) the relay's 'origin', as in its relay.json?")
+            throw Failure.usage(text, hint: "is \(origin) the relay's 'origin', as in its relay.json?")
         }
-        throw .failed(text)
+        throw Failure.failed(text)
     }
 
     private func json(_ response: Response) -> JSONValue? {
@@ -117,7 +119,7 @@ private struct AnswerRelay {
 
     private func ask(
         waiting seconds: Int, done: [String], _ console: Console
-    ) throws(CommandFailure) -> Response {
+    ) throws -> Response {
         let time = Timestamp(milliseconds: UInt64(max(0, Int64(console.now()) + offset)))
         let signed = RelayRequest(waiting: seconds, done: done, to: origin, signedBy: key, at: time)
         let request = Request(
@@ -125,8 +127,8 @@ private struct AnswerRelay {
             body: signed.body)
         switch try Probe(destination: destination).ask(request, longestAnswer: Self.longestAnswer) {
         case .answer(let response): return response
-        case .noConnection(let text): throw .failed("no connection to \(destination.authority): \(text)")
-        case .noAnswer(let text): throw .failed("\(destination.authority) did not respond: \(text)")
+        case .noConnection(let text): throw Failure.failed("no connection to \(destination.authority): \(text)")
+        case .noAnswer(let text): throw Failure.failed("\(destination.authority) did not respond: \(text)")
         }
     }
 }

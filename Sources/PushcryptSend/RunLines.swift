@@ -5,7 +5,8 @@ internal import PushcryptCommandKit
 /// The lines of a run: what is read, whose messages are under way, and the answers. Each line is answered once.
 final class RunLines {
     struct Settings {
-        var form = SendLine.Form.apns
+        /// Whether the messages are for a relay.
+        var isForRelay = false
         /// How long a message is tried, in milliseconds.
         var retryFor: UInt64 = 3_600_000
         var limits = ReadLimits()
@@ -30,7 +31,7 @@ final class RunLines {
     private var absence: UInt64 = 0
     private var wokeAt = SystemEnvironment.uptime()
     /// What ends the run after the answers that are under way.
-    private(set) var failure: CommandFailure?
+    private(set) var failure: Failure?
     var counts = SendCounts()
     var events: EventLog
     /// When a message was last accepted, in milliseconds since 1970-01-01 UTC.
@@ -96,25 +97,22 @@ extension RunLines {
 
     /// Reads once; call it if the input is readable.
     func read() {
-        do throws(CommandFailure) { try input.read() } catch { fail(error) }
+        do { try input.read() } catch { let error = Failure(error); fail(error) }
     }
 
     /// Ends the run with an error, after the answers that are under way.
-    func fail(_ error: CommandFailure) { failure = failure ?? error }
+    func fail(_ error: Failure) { failure = failure ?? error }
 
     /// Takes the lines at hand, and gives each message to `send`.
     func take(deferred: () -> Deferred, _ send: (Message, PushEnvironment?) -> Void) {
         // After a stop, what was read is answered.
         while takesInput(deferred: deferred()) || isStopped, let next = input.next() {
             count()
-            switch next {
-            case .text(let text): take(SendLine(text, number: input.number, settings.form, warning), text, send)
-            case .tooLong: take(SendLine(unread: input.number), nil, send)
-            }
+            take(SendLine(next, number: input.number, forRelay: settings.isForRelay, warning), next, send)
         }
         if isStopped, input.dropBeginning() {
             count()
-            refuse(SendLine(unread: input.number))
+            refuse(SendLine(nil, number: input.number))
         }
     }
 
@@ -194,17 +192,18 @@ extension RunLines {
     /// Writes answers. Nobody may wait for ever for a reader who has gone, or reads nothing.
     ///
     /// - Parameter timeout: How long an answer may take, in milliseconds.
-    func write(timeout: UInt64) throws(CommandFailure) {
+    func write(timeout: UInt64) throws {
         if held.isEmpty { readyAt = now.uptime }
         let left =
             "\(counts.lines) lines were read and \(counts.accepted) messages accepted; those without an answer may be sent again"
-        do throws(CommandFailure) {
+        do {
             try output.write()
         } catch {
-            throw error.exit == .done ? .failed("the reader of the answers has gone: \(left)") : error
+            let error = Failure(error)
+            throw error.exit == .done ? Failure.failed("the reader of the answers has gone: \(left)") : error
         }
         if let stoppedAt, now.uptime > stoppedAt + timeout + 5000 {
-            throw .failed("stopped by a signal, and nobody reads the answers: \(left)")
+            throw Failure.failed("stopped by a signal, and nobody reads the answers: \(left)")
         }
     }
 

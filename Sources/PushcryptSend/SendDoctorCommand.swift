@@ -17,11 +17,11 @@ struct SendDoctorCommand: CommandBody {
 
     init(_ arguments: inout Arguments) { self.arguments = DoctorArguments(&arguments) }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         var findings: [Finding] = []
         var authorization: String?
         var certificate: ClientCertificate?
-        do throws(CommandFailure) {
+        do {
             if let token = try login.providerToken(console) {
                 authorization = "bearer " + (try token.token(issuedAt: console.now() / 1000))
                 findings.append(
@@ -39,16 +39,18 @@ struct SendDoctorCommand: CommandBody {
                 findings.append(Finding(.error, SendLogin.missing.line))
             }
         } catch {
+            let error = Failure(error)
             findings.append(Finding(.error, error.line))
         }
         let hasLogin = authorization != nil || certificate != nil
-        do throws(CommandFailure) {
+        do {
             let destination = try login.destination(
                 login.environment ?? .production, certificate, proxy: login.proxyURL(console))
             let result = try Probe(destination: destination).send(
                 .harmless(topic: arguments.topic), authorization: authorization)
             findings += self.findings(result, destination.authority, hasLogin: hasLogin, console.now())
         } catch {
+            let error = Failure(error)
             findings.append(Finding(.error, error.line))
         }
         return try console.report(findings, isJSON: arguments.isJSON)
@@ -97,7 +99,7 @@ struct SendDoctorCommand: CommandBody {
     }
 }
 
-extension CommandFailure {
+extension Failure {
     /// The message with what to do.
     fileprivate var line: String { ([message] + hints).joined(separator: "; ") }
 }

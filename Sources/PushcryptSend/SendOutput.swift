@@ -51,13 +51,13 @@ struct SendOutput {
     }
 
     /// Writes as much as the reader takes now.
-    mutating func write() throws(CommandFailure) {
+    mutating func write() throws {
         while start < bytes.count {
             var request = pollfd(fd: console.output.number, events: Int16(POLLOUT), revents: 0)
             guard unsafe poll(&request, 1, 0) > 0 else { break }
             let end = isFile ? bytes.count : min(bytes.count, start + Self.piece)
             let size = console.output.regularFileSize ?? 0
-            do throws(CommandFailure) {
+            do throws(Failure) {
                 try console.write(bytes.span.extracting(start..<end))
             } catch {
                 if isFile { cutLine(of: bytes[start..<end], after: size) }

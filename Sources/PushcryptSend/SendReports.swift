@@ -70,10 +70,11 @@ struct SendReports {
     }
 
     private mutating func write(_ text: ContiguousArray<UInt8>, to path: String, _ sender: Sender) {
-        do throws(CommandFailure) {
+        do {
             try OutputFile.write(text.span, to: path, mode: 0o666, force: true)
             hasFailed.remove(path)
         } catch {
+            let error = Failure(error)
             if hasFailed.insert(path).inserted { sender.lines.console.warning(error.message) }
         }
     }

@@ -43,7 +43,8 @@ extension CommandTable {
             ],
             version: { "pushcrypt \(CommandTable.programVersion) (\(Libraries.versions))" },
             page: { ProgramPage(date: "", examples: [], environment: [], files: [], exitCodes: []) },
-            sharedOptions: { _ in }, check: SecretText.refuse, jsonMessages: LogFormat.json.messages)
+            sharedOptions: { _ in }, check: SecretText.refuse, failure: { Failure($0) },
+            jsonMessages: LogFormat.json.messages)
     }
 }
 
@@ -58,17 +59,17 @@ struct SendRunCommand: CommandBody {
         if let log = arguments.log { console.messageFormat = log.messages }
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let token = arguments.relay == nil ? try providerToken(console) : nil
         let settings = try settings(token, console)
-        let stop = try Self.stopSignal()
+        let stop = try StopSignal.ofSignals()
         let file = try InputFile(arguments.file, console)
         let lines = RunLines(settings.lines, file.descriptor, named: file.name, console)
         let sender = try Sender(settings, token: token, lines, stop: stop)
         return try run(sender, of: file.size, stop, console)
     }
 
-    private func providerToken(_ console: Console) throws(CommandFailure) -> ProviderToken? {
+    private func providerToken(_ console: Console) throws -> ProviderToken? {
         let token = try arguments.login.providerToken(keptIn: arguments.tokenFile, console)
         guard token != nil || arguments.login.certificate != nil || arguments.isDryRun else { throw SendLogin.missing }
         // A key that cannot sign is noticed before anything is read.
@@ -81,25 +82,16 @@ struct SendRunCommand: CommandBody {
         return token
     }
 
-    private static func stopSignal() throws(CommandFailure) -> StopSignal {
-        do throws(SystemError) {
-            let stop = try StopSignal()
-            try stop.raiseOnSignals(waitingOn: SystemThread.start)
-            return stop
-        } catch {
-            throw .failed("cannot start: \(error.text)")
-        }
-    }
-
     /// - Parameter size: The size of the input, if it is a file.
     private func run(
         _ sender: Sender, of size: Int?, _ stop: StopSignal, _ console: Console
-    ) throws(CommandFailure) -> ExitCode {
+    ) throws -> ExitCode {
         var reports = SendReports(metrics: arguments.metrics, health: arguments.healthFile)
         reports.write(sender)
-        do throws(CommandFailure) {
+        do {
             try sender.run { reports.writeIfDue(sender) }
         } catch {
+            let error = Failure(error)
             reports.write(sender, isEnd: true)
             throw error
         }
@@ -113,7 +105,7 @@ struct SendRunCommand: CommandBody {
 // MARK: Settings
 
 extension SendRunCommand {
-    private func settings(_ token: ProviderToken?, _ console: Console) throws(CommandFailure) -> Sender.Settings {
+    private func settings(_ token: ProviderToken?, _ console: Console) throws -> Sender.Settings {
         var settings = Sender.Settings()
         settings.dispatch.connections = arguments.connections ?? settings.dispatch.connections
         settings.dispatch.timeout = arguments.login.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
@@ -121,11 +113,11 @@ extension SendRunCommand {
         settings.repeatsClear = arguments.repeatsClear
         let proxy = try arguments.login.proxyURL(console)
         if let relay = arguments.relay {
-            settings.lines = lineSettings(.relay)
+            settings.lines = lineSettings(isForRelay: true)
             try useRelay(relay, proxy: proxy, &settings, console)
             return settings
         }
-        settings.lines = lineSettings(.apns)
+        settings.lines = lineSettings(isForRelay: false)
         settings.standardEnvironment = arguments.login.environment ?? .production
         // What is read has its turn within half of the time for retries.
         if let rate = arguments.rate {
@@ -144,7 +136,7 @@ extension SendRunCommand {
     /// Everything goes to one publisher's relay.
     private func useRelay(
         _ text: String, proxy: String?, _ settings: inout Sender.Settings, _ console: Console
-    ) throws(CommandFailure) {
+    ) throws {
         let origin = try SendArguments.origin(text)
         let key = arguments.isDryRun ? nil : try arguments.pushKey(console)
         let route = RelayRoute(try arguments.login.destination(origin, proxy: proxy), origin, key)
@@ -156,8 +148,8 @@ extension SendRunCommand {
         settings.dispatch.mostBytes = RelayRequest.longestBody - RelayRequest.bodyLength([])
     }
 
-    private func lineSettings(_ form: SendLine.Form) -> RunLines.Settings {
-        var settings = RunLines.Settings(form: form, isInOrder: arguments.isInOrder, log: arguments.log)
+    private func lineSettings(isForRelay: Bool) -> RunLines.Settings {
+        var settings = RunLines.Settings(isForRelay: isForRelay, isInOrder: arguments.isInOrder, log: arguments.log)
         settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
         settings.isDry = arguments.isDryRun
         return settings
@@ -166,13 +158,13 @@ extension SendRunCommand {
     /// Refuses a certificate that has expired, if APNs says so too: otherwise this machine's clock may be wrong.
     private func refuseExpired(
         _ certificate: ClientCertificate, proxy: String?, _ console: Console
-    ) throws(CommandFailure) {
+    ) throws {
         guard certificate.hasExpired(at: console.now() / 1000), !arguments.isDryRun else { return }
         let destination = try arguments.login.destination(
             arguments.login.environment ?? .production, nil, proxy: proxy)
         let result = try Probe(destination: destination).send(.harmless(topic: nil), authorization: nil)
         if case .answer(let response) = result, let time = response.time, certificate.hasExpired(at: time / 1000) {
-            throw .usage("the certificate has expired", hint: "create a new one, or use --key")
+            throw Failure.usage("the certificate has expired", hint: "create a new one, or use --key")
         }
         console.warning("the certificate has expired by this machine's clock, which APNs does not confirm")
     }

@@ -6,19 +6,19 @@ internal import PushcryptCommandKit
 
 extension SendLogin {
     /// Without key and certificate.
-    static let missing = CommandFailure.usage(
+    static let missing = Failure.usage(
         "APNs must know who sends: --key with --team, or --certificate",
         hint: "the key is the file AuthKey_….p8 from the developer account; 'config key-file' and 'config team' keep it"
     )
 
     /// The key's provider tokens; nil without a key.
-    func providerToken(keptIn file: String? = nil, _ console: Console) throws(CommandFailure) -> ProviderToken? {
+    func providerToken(keptIn file: String? = nil, _ console: Console) throws -> ProviderToken? {
         guard let key, let team else { return nil }
         guard isAppleID(team) else {
-            throw .usage("--team cannot be \(quoted(team))", hint: "it has ten letters and digits")
+            throw Failure.usage("--team cannot be \(quoted(team))", hint: "it has ten letters and digits")
         }
         guard let id = keyID ?? Self.keyID(ofFile: key), isAppleID(id) else {
-            throw .usage("the key's id is not known", hint: "write it with --key-id, ten letters and digits")
+            throw Failure.usage("the key's id is not known", hint: "write it with --key-id, ten letters and digits")
         }
         return ProviderToken(try ProviderKey(key, console), keyID: id, team: team, file: file)
     }
@@ -30,14 +30,14 @@ extension SendLogin {
         return String(name.dropFirst(8).dropLast(3))
     }
 
-    func certificate(_ console: Console) throws(CommandFailure) -> ClientCertificate? {
+    func certificate(_ console: Console) throws -> ClientCertificate? {
         guard let certificate else { return nil }
         return try ClientCertificate(certificate, passphrase: passphraseFile, console)
     }
 
     func destination(
         _ environment: PushEnvironment, _ certificate: ClientCertificate?, proxy: String?
-    ) throws(CommandFailure) -> Destination {
+    ) throws -> Destination {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }
         destination.certificate = certificate
@@ -52,7 +52,7 @@ extension SendLogin {
     }
 
     /// A publisher's relay, which must speak HTTP/2.
-    func destination(_ origin: RelayOrigin, proxy: String?) throws(CommandFailure) -> Destination {
+    func destination(_ origin: RelayOrigin, proxy: String?) throws -> Destination {
         let parts = origin.description.split(separator: "://", maxSplits: 1)
         var destination = Destination(host: "", isSecure: parts[0] == "https")
         try destination.take(String(parts[1]))
@@ -66,13 +66,13 @@ extension SendLogin {
     /// The URL of a proxy; nil for what the environment says.
     ///
     /// Refuses one that TLS leads to: libcurl would show it the certificate for APNs, and offer it HTTP/2.
-    func proxyURL(_ console: Console) throws(CommandFailure) -> String? {
+    func proxyURL(_ console: Console) throws -> String? {
         if proxy?.contains("@") == true {
-            throw .usage(
+            throw Failure.usage(
                 "--proxy has a login, which every user of this machine sees",
                 hint: "write the URL into a file of yours, and name it with --proxy-file; replace the password")
         }
-        let written = try proxyFile.map { (file) throws(CommandFailure) in
+        let written = try proxyFile.map { (file) throws in
             try unsafe withSecret(from: file, console) { unsafe String(decoding: $0, as: UTF8.self) }
         }
         let url = written ?? proxy
@@ -80,7 +80,7 @@ extension SendLogin {
         let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         let used = url ?? names.lazy.compactMap(SystemEnvironment.variable).first { !$0.isEmpty }
         guard used?.lowercased().hasPrefix("https://") != true else {
-            throw .usage(
+            throw Failure.usage(
                 "the proxy's URL begins with https://",
                 hint: "write http://HOST:PORT in --proxy or https_proxy: what goes through it is encrypted in any case")
         }
@@ -100,7 +100,7 @@ extension PushEnvironment {
 
 extension Destination {
     /// Reads `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
-    mutating func take(_ text: String) throws(CommandFailure) {
+    mutating func take(_ text: String) throws {
         let colon = text.lastIndex(of: ":")
         let hasPort = colon.map { !text[$0...].contains("]") } ?? false
         let end = hasPort ? colon ?? text.endIndex : text.endIndex
@@ -111,7 +111,7 @@ extension Destination {
             host.utf8.allSatisfy({
                 $0.isLetterOrDigit || $0 == 0x2D || $0 == 0x2E || $0 == 0x3A || $0 == 0x5B || $0 == 0x5D
             })
-        else { throw .usage("--host cannot be \(quoted(text))", hint: "write HOST or HOST:PORT") }
+        else { throw Failure.usage("--host cannot be \(quoted(text))", hint: "write HOST or HOST:PORT") }
         self.host = String(host)
         self.port = port
     }

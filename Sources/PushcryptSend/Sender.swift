@@ -37,7 +37,7 @@ final class Sender {
 
     init(
         _ settings: Settings, token: ProviderToken?, _ lines: RunLines, stop: StopSignal
-    ) throws(CommandFailure) {
+    ) throws {
         (self.settings, self.lines, self.stop) = (settings, lines, stop)
         dialer = try Dialer()
         tokens = token == nil ? nil : TokenSchedule()
@@ -64,7 +64,7 @@ final class Sender {
 
 extension Sender {
     /// Sends everything, and calls `tick` at least every second.
-    func run(tick: () -> Void) throws(CommandFailure) {
+    func run(tick: () -> Void) throws {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { unsafe room.deallocate() }
         while true {

@@ -37,7 +37,7 @@ extension Sender {
         case .connect(let link): connect(link, line)
         case .send(let sent, let link):
             guard let connection = line.connection(link) else { return }
-            do throws(CommandFailure) {
+            do {
                 let request = try line.route.request(sent, at: line.dispatcher.clock.time(now))
                 do throws(HTTP2Error) {
                     try connection.session.send(sent, request)
@@ -49,6 +49,7 @@ extension Sender {
                     line.dispatcher.failed(sent, wasRead: false, on: link, at: now)
                 }
             } catch {
+                let error = Failure(error)
                 // The run ends with an error, after the answers that are under way.
                 lines.fail(error)
                 halt()

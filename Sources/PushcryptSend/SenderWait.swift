@@ -17,7 +17,7 @@ extension Sender {
     }
 
     /// Waits until something can go on, and reads what has come.
-    func wait(reading room: UnsafeMutableRawBufferPointer) throws(CommandFailure) {
+    func wait(reading room: UnsafeMutableRawBufferPointer) throws {
         var sources: [Source] = []
         var polls: [pollfd] = []
         func add(_ source: Source, _ descriptor: Int32, reads: Bool, writes: Bool) {
@@ -39,7 +39,7 @@ extension Sender {
         }
         let time = wants.line ? 0 : timeout()
         guard unsafe poll(&polls, nfds_t(polls.count), time) >= 0 || errno == EINTR else {
-            throw .failed("cannot wait: \(SystemError.last.text)")
+            throw Failure.failed("cannot wait: \(SystemError.last.text)")
         }
         lines.woke(afterMeaningToWait: UInt64(time))
         var dialling: [(descriptor: Int32, reads: Bool, writes: Bool)] = []

@@ -103,8 +103,10 @@ import Testing
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
 
-        let push = try Sealer(provider: provider, topic: topic).seal(Self.payload.utf8, to: device.publicKey, at: at)
-            .json
+        let push = try Sealer(provider: provider, topic: topic).seal(
+            Sealer.Message(Self.payload.utf8), to: device.publicKey, at: at
+        )
+        .json
         var output = Self.untouched
         var length = -1
         var opened = pushcrypt_opened()
@@ -161,7 +163,7 @@ import Testing
         let at = Timestamp(milliseconds: Self.now)
         func open(_ credential: SigningCredential, _ providers: String) throws -> (CInt, pushcrypt_opened) {
             let push = try Sealer(signer: EnvelopeSigner(credential, for: topic), topic: topic)
-                .seal(Self.payload.utf8, to: device.publicKey, at: at).json
+                .seal(Sealer.Message(Self.payload.utf8), to: device.publicKey, at: at).json
             var output = Self.untouched
             var length = -1
             var opened = pushcrypt_opened()
@@ -204,7 +206,7 @@ import Testing
     func pushTypes(type: String) throws {
         let (provider, device) = (ProviderKey(), DeviceKey())
         let push = try Sealer(provider: provider, topic: try Topic(Self.topic))
-            .seal(Self.payload.utf8, to: device.publicKey, at: Timestamp(milliseconds: Self.now)).json
+            .seal(Sealer.Message(Self.payload.utf8), to: device.publicKey, at: Timestamp(milliseconds: Self.now)).json
         var (output, length, opened) = (Self.untouched, -1, pushcrypt_opened())
         opened.size = MemoryLayout<pushcrypt_opened>.size
         let result = unsafe pushcrypt_open(

@@ -5,8 +5,8 @@ import Testing
 @testable import PushcryptCommandKit
 
 @Suite struct ConsoleInputTests {
-    private func read(_ path: String, limit: Int, console: Console) -> Result<String, CommandFailure> {
-        do throws(CommandFailure) {
+    private func read(_ path: String, limit: Int, console: Console) -> Result<String, Failure> {
+        do throws(Failure) {
             return .success(String(decoding: try console.read(path, limit: limit), as: UTF8.self))
         } catch {
             return .failure(error)
@@ -57,7 +57,7 @@ import Testing
         let captured = try CapturedConsole(input: "")
         let file = try captured.directory.write("", to: "file")
         for (path, message) in [("-", "standard input was empty"), (file, "'\(file)' is empty")] {
-            let failure = #expect(throws: CommandFailure.self) { try captured.console.read(path, limit: 100) }
+            let failure = #expect(throws: Failure.self) { try captured.console.read(path, limit: 100) }
             #expect(failure?.exit == .refused && failure?.message == message)
         }
         #expect(try captured.console.read(file, limit: 100, mayBeEmpty: true).isEmpty)
@@ -66,7 +66,7 @@ import Testing
     @Test("Input without end is refused after the limit and one byte")
     func endless() throws {
         let console = try CapturedConsole().console
-        let failure = #expect(throws: CommandFailure.self) { try console.read("/dev/zero", limit: 70_000) }
+        let failure = #expect(throws: Failure.self) { try console.read("/dev/zero", limit: 70_000) }
         #expect(failure?.exit == .refused)
     }
 
@@ -76,7 +76,7 @@ import Testing
         let file = try captured.directory.write("", to: "huge")
         let handle = try #require(FileHandle(forWritingAtPath: file))
         try handle.truncate(atOffset: 1 << 40)
-        let failure = #expect(throws: CommandFailure.self) { try captured.console.read(file, limit: 100) }
+        let failure = #expect(throws: Failure.self) { try captured.console.read(file, limit: 100) }
         #expect(failure?.exit == .refused)
     }
 
@@ -111,7 +111,7 @@ import Testing
     func unreadable(name: String, message: String) throws {
         let captured = try CapturedConsole()
         let path = captured.directory.file(name)
-        let failure = #expect(throws: CommandFailure.self) { try captured.console.read(path, limit: 100) }
+        let failure = #expect(throws: Failure.self) { try captured.console.read(path, limit: 100) }
         #expect(failure?.exit == .failed)
         #expect(failure?.message == message.replacing("DIR", with: captured.directory.path))
     }
@@ -121,7 +121,7 @@ import Testing
         let captured = try CapturedConsole()
         let file = try captured.directory.write("x", to: "file")
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: file)
-        let failure = #expect(throws: CommandFailure.self) { try captured.console.read(file, limit: 100) }
+        let failure = #expect(throws: Failure.self) { try captured.console.read(file, limit: 100) }
         #expect(failure?.message == "cannot read '\(file)': permission denied")
     }
 }

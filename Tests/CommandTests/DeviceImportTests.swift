@@ -26,9 +26,9 @@ import Testing
         let file = try captured.directory.write(String(repeating: line, count: 300), to: "lines")
         var lines = try NumberedLines(file, captured.console)
         var counts: [Int] = []
-        try lines.forEach { (line) throws(CommandFailure) in
+        try lines.forEach { (line) throws(Failure) in
             line
-        } take: { (items, _) throws(CommandFailure) in
+        } take: { (items, _) throws(Failure) in
             #expect(items.map(\.item.count).reduce(0, +) < NumberedLines.maximumText + 60_000)
             counts.append(items.count)
         }
@@ -42,7 +42,7 @@ import Testing
             #"{"device":"pcr1LONG","record":"KEY"}"#, #"{"device":"a\nb","record":"KEY"}"#,
         ])
     func longNames(_ line: String) throws {
-        let failure = #expect(throws: CommandFailure.self) { try DeviceLine.change(Self.bytes(line), at: Self.now) }
+        let failure = #expect(throws: Failure.self) { try DeviceLine.change(Self.bytes(line), at: Self.now) }
         #expect(failure?.storeCode == .invalidName)
     }
 
@@ -56,7 +56,7 @@ import Testing
             (#"{"device":"a","public_key":"KEY","updated":4102444800001}"#, .futureTime),
         ])
     func refusedLinesOfAnExport(_ line: String, _ code: KeyStoreError.Code) throws {
-        let failure = #expect(throws: CommandFailure.self) { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
+        let failure = #expect(throws: Failure.self) { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
         #expect(failure?.storeCode == code)
     }
 
@@ -64,14 +64,14 @@ import Testing
     @Test("A record whose device id no store keeps is no record", arguments: ["LONG", "pcr1LONG", " ", "a\\nb"])
     func longNamesOfRecords(_ id: String) throws {
         let line = Self.bytes(#"{"device":"\#(id)","public_key":"KEY"}"#)
-        let failure = #expect(throws: CommandFailure.self) { try ExportedDevice.change(line, at: Self.now) }
+        let failure = #expect(throws: Failure.self) { try ExportedDevice.change(line, at: Self.now) }
         #expect(failure?.message.contains("malformed-record") == true)
     }
 
     @Test("The same of what a sender was answered")
     func longNamesOfAnswers() throws {
         let answer = #"{"to":"LONG","status":410,"reason":"Unregistered","timestamp":1699999999999}"#
-        let failure = #expect(throws: CommandFailure.self) { try ProviderAnswer(Self.bytes(answer)) }
+        let failure = #expect(throws: Failure.self) { try ProviderAnswer(Self.bytes(answer)) }
         #expect(failure?.message.hasPrefix("malformed-line: ") == true)
         #expect(failure?.message.contains("'to' must have 1 to 255 bytes") == true)
     }
@@ -85,6 +85,6 @@ import Testing
     }
 }
 
-extension CommandFailure {
+extension Failure {
     fileprivate var storeCode: KeyStoreError.Code? { (cause as? KeyStoreError)?.code }
 }

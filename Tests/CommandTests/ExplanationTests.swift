@@ -19,7 +19,7 @@ import Testing
         "attachments": AttachmentError.Code.allCases.map(\.description),
         "sealing": SealError.Code.allCases.map(\.description),
         "lint": PayloadLint.Code.allCases.map(\.description),
-        "batches": LineError.Code.allCases.map(\.description),
+        "batches": LineCode.allCases.map(\.description),
         "sending": SendCode.allCases.map(\.description),
         "keys": KeyError.Code.allCases.map(\.description),
         "trust": TrustError.Code.allCases.map(\.description),

@@ -6,7 +6,7 @@ import Testing
 @Suite struct InvocationTests {
     private static func send(_ arguments: String...) throws -> Send {
         guard case .command(let invocation) = try Parser(table: .sample).parse(["send"] + arguments) else {
-            throw CommandFailure.failed("not a command")
+            throw Failure.failed("not a command")
         }
         return try #require(invocation.command as? Send)
     }
@@ -37,7 +37,7 @@ import Testing
 
         init(_ arguments: inout Arguments) { arguments.option("--key", needs: "--store") }
 
-        func run(_ console: Console) throws(CommandFailure) -> ExitCode { .done }
+        func run(_ console: Console) throws(Failure) -> ExitCode { .done }
     }
 
     @Test("A rule about an option that the command lacks stops the program")

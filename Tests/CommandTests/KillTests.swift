@@ -33,7 +33,7 @@ import Testing
         /// Seals a new message, for `open`.
         func seal() throws {
             let payload = #"{"aps":{"alert":"Hello","sound":"default"}}"#
-            let push = try sealer.seal(payload.utf8, to: key, at: Console.standard.timestamp)
+            let push = try sealer.seal(Sealer.Message(payload.utf8), to: key, at: Console.standard.timestamp)
             try directory.write(String(decoding: push.json, as: UTF8.self), to: "sealed.json")
         }
 
@@ -50,7 +50,7 @@ import Testing
         func sealLines(_ count: Int) throws -> [String] {
             try (0..<count).map { number in
                 let payload = #"{"aps":{"alert":"\#(number)","sound":"default"}}"#
-                let push = try sealer.seal(payload.utf8, to: key, at: Console.standard.timestamp)
+                let push = try sealer.seal(Sealer.Message(payload.utf8), to: key, at: Console.standard.timestamp)
                 return
                     #"{"payload":\#(String(decoding: push.json, as: UTF8.self)),"request_id":"r\#(number)","n":\#(number)}"#
             }

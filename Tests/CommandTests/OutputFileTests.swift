@@ -11,12 +11,12 @@ import Testing
 
     private func write(
         _ text: String, to name: String, mode: UInt32 = 0o666, force: Bool = false
-    ) throws(CommandFailure) {
+    ) throws(Failure) {
         try OutputFile.write(ContiguousArray(text.utf8).span, to: directory.file(name), mode: mode, force: force)
     }
 
     private func refusal(to name: String, force: Bool = false, exit: ExitCode = .failed) -> String? {
-        do throws(CommandFailure) {
+        do throws(Failure) {
             try write("new", to: name, force: force)
             return nil
         } catch {
@@ -73,7 +73,7 @@ import Testing
         for (link, target) in [("link", mode == 0o600 ? "target" : "missing"), ("loop", "loop")] {
             try FileManager.default.createSymbolicLink(
                 atPath: directory.file(link), withDestinationPath: directory.file(target))
-            let failure = #expect(throws: CommandFailure.self) { try write("new", to: link, mode: mode, force: true) }
+            let failure = #expect(throws: Failure.self) { try write("new", to: link, mode: mode, force: true) }
             #expect(failure?.message.hasSuffix("is a symbolic link") == true)
         }
         #expect(try directory.read("target") == "old" && directory.names == ["link", "loop", "target"])
@@ -96,7 +96,7 @@ import Testing
         defer { _ = reader.descriptor }
         let given = unsafe lchown("\(shared)/\(name)", 4000, 4000)
         try #require(piped == 0 && given == 0)
-        let failure = #expect(throws: CommandFailure.self) { try write("new", to: "shared/\(name)", force: true) }
+        let failure = #expect(throws: Failure.self) { try write("new", to: "shared/\(name)", force: true) }
         #expect(failure?.message.contains(name == "link" ? "is a symbolic link" : "is not a regular file") == true)
         #expect(try directory.read("target") == "old")
     }
@@ -112,7 +112,7 @@ import Testing
         var bytes = ContiguousArray<UInt8>(repeating: 0, count: 8)
         var span = bytes.mutableSpan
         #expect(try reader.descriptor.readSome(into: &span, from: 0) == 3)
-        let failure = #expect(throws: CommandFailure.self) { try write("key", to: "pipe", mode: 0o600, force: force) }
+        let failure = #expect(throws: Failure.self) { try write("key", to: "pipe", mode: 0o600, force: force) }
         #expect(failure?.message.hasSuffix("is not a regular file") == true)
         try OutputFile.write(ContiguousArray("new".utf8).span, to: "/dev/null", mode: 0o666, force: force)
         #expect(try directory.names == ["pipe", "sub"])
@@ -123,7 +123,7 @@ import Testing
         let output = try OutputFile(directory.file("file"), mode: 0o600, force: false)
         try output.write(ContiguousArray("new".utf8).span)
         try directory.write("theirs", to: "file")
-        do throws(CommandFailure) {
+        do throws(Failure) {
             try output.commit()
             Issue.record("the file was replaced")
         } catch {
@@ -153,7 +153,7 @@ import Testing
             var limit = rlimit(rlim_cur: 1000, rlim_max: 1000)
             _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             let bytes = ContiguousArray<UInt8>(repeating: 0x78, count: 3000)
-            do throws(CommandFailure) {
+            do throws(Failure) {
                 try OutputFile.write(bytes.span, to: path, mode: 0o600, force: true)
                 Issue.record("3000 bytes fitted into 1000")
             } catch {

@@ -49,20 +49,20 @@ import Testing
         let signer = ProviderSigner(program: try openssl(ProviderKey()), provider: key.publicKey)
         let attempts: [() throws -> Void] = [{ try signer.prove() }, { _ = try signer.sign(unsigned()) }]
         for sign in attempts {
-            let failure = #expect(throws: CommandFailure.self) { try sign() }
+            let failure = #expect(throws: Failure.self) { try sign() }
             #expect(failure?.exit == .usage)
             #expect(failure?.message.contains("is not the signature of provider key \(key.publicKey)") == true)
         }
     }
 
     /// Runs the program for a certificate, of which the file `right` has the signature.
-    private func failure(_ lines: String, mode: Int = 0o700, timeout: UInt64 = 60_000) throws -> CommandFailure? {
+    private func failure(_ lines: String, mode: Int = 0o700, timeout: UInt64 = 60_000) throws -> Failure? {
         let unsigned = try unsigned()
         let message = unsigned.message
         try Data(key.signature(of: message.span)).write(to: URL(filePath: directory.file("right")))
         let signer = ProviderSigner(
             program: try program(lines, mode: mode), provider: key.publicKey, timeout: timeout)
-        do throws(CommandFailure) {
+        do throws(Failure) {
             _ = try signer.sign(unsigned)
             return nil
         } catch {
@@ -106,7 +106,7 @@ import Testing
         #expect(failure?.exit == .usage && failure?.message.contains("permission denied") == true)
         #expect(failure?.hints.first?.contains("without arguments") == true)
         let signer = ProviderSigner(program: directory.file("none") + " --sign", provider: key.publicKey)
-        let absent = #expect(throws: CommandFailure.self) { try signer.prove() }
+        let absent = #expect(throws: Failure.self) { try signer.prove() }
         #expect(absent?.exit == .usage && absent?.message.contains("no such file or directory") == true)
     }
 }

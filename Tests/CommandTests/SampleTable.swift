@@ -72,7 +72,7 @@ struct Send: CommandBody {
         output = OutputArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws(Failure) -> ExitCode {
         var lines = ["to \(recipients.joined(separator: ","))"]
         if let seconds { lines.append("ttl \(seconds)") }
         if let priority { lines.append("priority \(priority)") }
@@ -98,7 +98,7 @@ struct Join: CommandBody {
         _ = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws(Failure) -> ExitCode {
         try console.write(target + "<-" + files.joined(separator: "+") + "\n")
         return .done
     }
@@ -120,7 +120,7 @@ struct Greet: CommandBody {
         arguments.option("--echo", excludes: ["--bow"], hint: "hills see nothing")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws(Failure) -> ExitCode {
         guard name != "nobody" else { throw .refused("nobody is here", hint: "greet somebody", "or stay at home") }
         try console.write("hello \(name ?? "world")\n")
         return .done
@@ -149,7 +149,7 @@ struct AddDevice: CommandBody {
         _ = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws(Failure) -> ExitCode {
         try console.write("add \(id) in \(store ?? "none")\n")
         return .done
     }
@@ -160,7 +160,7 @@ struct ListDevices: CommandBody {
 
     init(_ arguments: inout Arguments) {}
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws(Failure) -> ExitCode {
         var output = OutputBuffer(console)
         for number in 1...20_000 { try output.append("phone\(number)\n") }
         try output.flush()

@@ -71,7 +71,7 @@ import Testing
     func wholeOrNothing() throws {
         let directory = try TemporaryDirectory()
         let folder = try ScaffoldFolder(new: directory.file("out"))
-        #expect(throws: CommandFailure.self) { try folder.write(Self.impossible) }
+        #expect(throws: Failure.self) { try folder.write(Self.impossible) }
         #expect(try directory.names == [])
         try folder.write([ScaffoldFile(path: "a/b", text: "2"), ScaffoldFile(path: "c", text: "3")])
         #expect(try directory.names == ["out"])
@@ -84,7 +84,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let folder = try ScaffoldFolder(new: directory.file("out"))
         try directory.write("mine", to: "out")
-        #expect(throws: CommandFailure.self) { try folder.write([ScaffoldFile(path: "a", text: "1")]) }
+        #expect(throws: Failure.self) { try folder.write([ScaffoldFile(path: "a", text: "1")]) }
         #expect(try directory.names == ["out"])
         #expect(try directory.read("out") == "mine")
     }
@@ -99,7 +99,7 @@ import Testing
         // One that is there, one below a file, a link that leads nowhere, and one that cannot have its place.
         for path in ["mine", "mine/a", "link", "new/a"] {
             let files = [ScaffoldFile(path: "new", text: "2"), ScaffoldFile(path: path, text: "3")]
-            #expect(throws: CommandFailure.self, "\(path)") { try folder.write(files) }
+            #expect(throws: Failure.self, "\(path)") { try folder.write(files) }
             #expect(try directory.names == ["link", "mine"], "\(path)")
             #expect(try directory.read("mine") == "mine", "\(path)")
         }

@@ -8,8 +8,8 @@ import Testing
 
 /// The secret as text, and what is left of the buffer behind it.
 private func read(
-    capacity: Int = Console.secretCapacity, _ body: (inout MutableSpan<UInt8>) throws(CommandFailure) -> Int
-) throws(CommandFailure) -> String {
+    capacity: Int = Console.secretCapacity, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Int
+) throws(Failure) -> String {
     var buffer = Ephemeral(count: capacity)
     let count = try buffer.withMutableSpan(body)
     return buffer.withSpan { span in String(decoding: (0..<count).map { span[$0] }, as: UTF8.self) }
@@ -27,7 +27,7 @@ private func read(
         let file = try captured.directory.write(text, to: "file")
         let handle = try #require(FileHandle(forReadingAtPath: file))
         for source in [file, "fd:\(handle.fileDescriptor)", "-"] {
-            let found = try read { span throws(CommandFailure) in
+            let found = try read { span throws(Failure) in
                 try captured.console.readSecret(from: source, into: &span)
             }
             #expect(found == secret)
@@ -38,8 +38,8 @@ private func read(
         "A secret has at most 4096 bytes, newline included", arguments: [(4096, true), (4097, false), (100_000, false)])
     func limit(length: Int, fits: Bool) throws {
         let captured = try CapturedConsole(input: String(repeating: "s", count: length))
-        do throws(CommandFailure) {
-            let found = try read { span throws(CommandFailure) in
+        do throws(Failure) {
+            let found = try read { span throws(Failure) in
                 try captured.console.readSecret(from: "-", into: &span)
             }
             #expect(fits && found.utf8.count == length)
@@ -60,7 +60,7 @@ private func read(
         let file = try #require(FileHandle(forReadingAtPath: path))
         let sources = [path, "fd:\(file.fileDescriptor)"]
         for source in sources + [path] {
-            let secret = try read { span throws(CommandFailure) in
+            let secret = try read { span throws(Failure) in
                 try captured.console.readSecret(from: source, into: &span)
             }
             #expect(secret == "secret")
@@ -91,8 +91,8 @@ private func read(
         let captured = try CapturedConsole()
         try captured.directory.write("\n", to: "newline")
         let path = captured.directory.path
-        do throws(CommandFailure) {
-            _ = try read { span throws(CommandFailure) in
+        do throws(Failure) {
+            _ = try read { span throws(Failure) in
                 try captured.console.readSecret(from: source.replacing("DIR", with: path), into: &span)
             }
             Issue.record("there was a secret")
@@ -109,7 +109,7 @@ private func read(
         try FileManager.default.setAttributes([.posixPermissions: 0o440], ofItemAtPath: file)
         let link = captured.directory.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file")
-        let found = try read { span throws(CommandFailure) in
+        let found = try read { span throws(Failure) in
             try captured.console.readSecret(from: link, into: &span)
         }
         #expect(found == "secret")
@@ -118,7 +118,7 @@ private func read(
 
 /// A question asked in a separate thread: it blocks, and the test's own threads are few.
 private final class Asking: Sendable {
-    private let answer = Mutex<Result<String, CommandFailure>?>(nil)
+    private let answer = Mutex<Result<String, Failure>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
     init(at path: String) {
@@ -126,9 +126,9 @@ private final class Asking: Sendable {
             input: .standardInput, output: .standardOutput, messages: .standardError, terminal: path,
             variable: { _ in nil }, now: { 0 }, redact: { $0 })
         Thread.detachNewThread { [self] in
-            let result: Result<String, CommandFailure>
-            do throws(CommandFailure) {
-                let answer = try read(capacity: 64) { span throws(CommandFailure) in
+            let result: Result<String, Failure>
+            do throws(Failure) {
+                let answer = try read(capacity: 64) { span throws(Failure) in
                     try console.askSecret("passphrase: ", otherwise: "use a file", into: &span)
                 }
                 result = .success(answer)
@@ -185,7 +185,7 @@ private final class Asking: Sendable {
         let asking = Asking(at: terminal.path)
         #expect(terminal.wait(untilEchoes: false))
         terminal.type(typed)
-        let failure = #expect(throws: CommandFailure.self) { try asking.wait() }
+        let failure = #expect(throws: Failure.self) { try asking.wait() }
         #expect(failure?.message == message)
         #expect(terminal.echoes)
     }
@@ -202,7 +202,7 @@ private final class Asking: Sendable {
     @Test("Without a terminal the hint says what a program does")
     func noTerminal() {
         let asking = Asking(at: "/nonexistent/tty")
-        let failure = #expect(throws: CommandFailure.self) { try asking.wait() }
+        let failure = #expect(throws: Failure.self) { try asking.wait() }
         #expect(failure?.exit == .usage)
         #expect(failure?.message == "there is no terminal to ask at: no such file or directory")
         #expect(failure?.hints == ["use a file"])

@@ -42,7 +42,7 @@ import Testing
     func messages() throws {
         let key = ProviderKey().withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
         var json = JSONWriter()
-        json.object { json in LineFailure.noDevice(of: key).write(line: 1, to: &json) }
+        json.object { json in Failure.noDevice(of: key).write(line: 1, to: &json) }
         let answer = String(decoding: json.bytes, as: UTF8.self)
         #expect(answer.contains("PCS-SECRET-1…") && !answer.contains(key.dropFirst(12).prefix(8)))
         for format in LogFormat.allCases {

@@ -40,14 +40,15 @@ import Testing
     }
 
     private func sealed(
-        _ payload: String = #"{"aps":{"alert":"calls"}}"#, as type: PushType = .voip, options: Sealer.Options = .init()
+        _ payload: String = #"{"aps":{"alert":"calls"}}"#, as type: PushType = .voip,
+        like options: Sealer.Message = .init([])
     ) throws -> [UInt8] {
-        var options = options
-        options.pushType = type
+        var message = options
+        (message.payload, message.pushType) = (Bytes(payload.utf8), type)
         let device = try keys.state().accounts[0].keys[0].publicKey
-        let anna = try #require(CommunicationSender(name: "Anna", handle: "u17"))
+        message.from = try #require(CommunicationSender(name: "Anna", handle: "u17"))
         let push = try Sealer(provider: provider, topic: topic)
-            .seal(payload.utf8, from: anna, to: device, at: Self.now, options: options)
+            .seal(message, to: device, at: Self.now)
         return [UInt8](push.json)
     }
 
@@ -72,17 +73,17 @@ import Testing
     }
 
     @Test func whatDoesNotOpenIsReportedOnceAndEnded() throws {
-        var options = Sealer.Options()
-        options.messageName = "call"
-        let call = try sealed(options: options)
+        var options = Sealer.Message([])
+        options.name = "call"
+        let call = try sealed(like: options)
         _ = try receive(call)
-        var withdrawal = Sealer.Options()
+        var withdrawal = Sealer.Message([])
         withdrawal.withdrawing = ["late"]
-        _ = try receive(try sealed(options: withdrawal))
-        options.messageName = "late"
+        _ = try receive(try sealed(like: withdrawal))
+        options.name = "late"
         let pushes = [
             Array(#"{"ENCRYPTED_DATA":"AQ"}"#.utf8), Array(#"{"ENCRYPTED_DATA":7}"#.utf8), Array("{}".utf8),
-            Array(#"{"aps":{"alert":{"title":"Anna"}}}"#.utf8), call, try sealed(options: options),
+            Array(#"{"aps":{"alert":{"title":"Anna"}}}"#.utf8), call, try sealed(like: options),
         ]
         for push in pushes { #expect(try receive(push) == ["reports nobody", "ends 1", "completed"]) }
     }

@@ -64,7 +64,7 @@ import UserNotifications
     func aSealedPushIsOpened(_ guide: Guide) async throws {
         let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}"#
         let key = try SharedKeyStore.open(for: topic).state().accounts[0].keys[0].publicKey
-        let sealed = try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now)
+        let sealed = try Sealer(provider: provider, topic: topic).seal(Sealer.Message(payload.utf8), to: key, at: now)
         let outcome = await SimulatedDevice(serviceExtension: guide.before).push(APNsPush(sealed.json))
         #expect(outcome.shown?.title == "Table for two")
         #expect(outcome.shown?.body == "See you at 8")

@@ -24,7 +24,8 @@ struct Phone {
 
     func push(_ payload: String) throws -> APNsPush {
         let device = try keys.state().accounts[0].keys[0].publicKey
-        return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: device, at: now).json)
+        return APNsPush(
+            try Sealer(provider: provider, topic: topic).seal(Sealer.Message(payload.utf8), to: device, at: now).json)
     }
 
     /// The shipping extension, with this phone's keys and files; on a slow machine, too, it delivers before time passes.

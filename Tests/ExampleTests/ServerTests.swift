@@ -77,7 +77,7 @@ import Testing
     @Test func aClientWritesTheClearPart() throws {
         let payload = Self.payload("See you at 8")
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        let sealed = try Sealer(provider: provider, topic: topic).seal(payload, to: phone.key, at: now)
+        let sealed = try Sealer(provider: provider, topic: topic).seal(Sealer.Message(payload), to: phone.key, at: now)
         let push = try JSONEncoder().encode(ClientPayload(custom: sealed.customKeys))
         let object = try #require(try JSONSerialization.jsonObject(with: push) as? [String: Any])
         #expect(Set(object.keys) == ["aps", "ENCRYPTED_DATA"])

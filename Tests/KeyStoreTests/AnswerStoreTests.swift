@@ -32,15 +32,14 @@ import Testing
         by provider: String? = nil, sealedAt: Timestamp = start
     ) throws -> String {
         let key = key ?? device
-        var options = Sealer.Options()
-        (options.isAnswerable, options.messageName) = (true, name)
+        var message = Sealer.Message(Bytes(#"{"aps":{"alert":"Deploy?"}}"#.utf8))
+        (message.isAnswerable, message.name) = (true, name)
         let record = try store.providerKey(named: provider)
         let topic = try record.topic ?? .app
         let sealer = Sealer(
             signer: try store.signer(named: provider), topic: topic,
             answers: try store.answerSecret(named: provider, at: sealedAt))
-        let push = try sealer.seal(
-            Bytes(#"{"aps":{"alert":"Deploy?"}}"#.utf8), to: key.publicKey, at: sealedAt, options: options)
+        let push = try sealer.seal(message, to: key.publicKey, at: sealedAt)
         let opener = Opener(
             topic: topic, deviceKeys: [key], trust: ProviderTrust(pinned: [record.publicKey]))
         return try #require(try opener.open(push.json, at: sealedAt).answer(action, at: sealedAt))
@@ -155,11 +154,10 @@ import Testing
             DeviceRegistration(publicKey: device.publicKey, topic: nil, generation: 1, createdAt: start), id: "p",
             at: start)
         let secret = try other.store.answerSecret(at: start)
-        var options = Sealer.Options()
-        options.isAnswerable = true
+        var message = Sealer.Message(Bytes(#"{"aps":{"alert":"x"}}"#.utf8))
+        message.isAnswerable = true
         let sealer = Sealer(signer: try other.store.signer(), topic: try .app, answers: secret)
-        let push = try sealer.seal(
-            Bytes(#"{"aps":{"alert":"x"}}"#.utf8), to: device.publicKey, at: start, options: options)
+        let push = try sealer.seal(message, to: device.publicKey, at: start)
         let trust = ProviderTrust(pinned: [try other.store.providerKey().publicKey])
         let opened = try Opener(topic: try .app, deviceKeys: [device], trust: trust).open(push.json, at: start)
         let text = try #require(try opened.answer("A", at: start))
@@ -196,11 +194,10 @@ import Testing
         let secret = try store.answerSecret(at: start)
         _ = try store.rotateSigningKey(at: start)
         let late = start + 5 * Self.day
-        var options = Sealer.Options()
-        options.isAnswerable = true
+        var message = Sealer.Message(Bytes(#"{"aps":{"alert":"x"}}"#.utf8))
+        message.isAnswerable = true
         let sealer = Sealer(signer: try store.signer(), topic: try .app, answers: secret)
-        let push = try sealer.seal(
-            Bytes(#"{"aps":{"alert":"x"}}"#.utf8), to: device.publicKey, at: late, options: options)
+        let push = try sealer.seal(message, to: device.publicKey, at: late)
         let trust = ProviderTrust(pinned: [try store.providerKey().publicKey])
         let opened = try Opener(topic: try .app, deviceKeys: [device], trust: trust).open(push.json, at: late)
         let text = try #require(try opened.answer("A", at: late))

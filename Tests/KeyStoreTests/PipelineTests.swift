@@ -125,7 +125,7 @@ struct PipelineTests {
             for device in devices {
                 let device = try device.get()
                 let sealed = try Sealer(signer: signer, topic: .app).seal(
-                    #"{"aps":{"alert":"hello"}}"#.utf8, to: device.publicKey, at: start)
+                    Sealer.Message(#"{"aps":{"alert":"hello"}}"#.utf8), to: device.publicKey, at: start)
                 let line = String(decoding: sealed.json, as: UTF8.self) + "\n"
                 let written = unsafe fputs(line, output)
                 try #require(written >= 0)

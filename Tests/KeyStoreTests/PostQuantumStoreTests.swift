@@ -93,7 +93,7 @@ struct PostQuantumStoreTests {
         try store.addDevice(registration(device.publicKey, 2), id: "a", at: start)
         let record = try #require(try store.device(id: "a"))
         let sealed = try Sealer(provider: ProviderKey(), topic: .app).seal(
-            #"{"aps":{"alert":"x"}}"#.utf8, to: record.publicKey, at: start)
+            Sealer.Message(#"{"aps":{"alert":"x"}}"#.utf8), to: record.publicKey, at: start)
         #expect(sealed.envelope.suite == .xwing && sealed.envelope.recipientKeyID == device.publicKey.id)
     }
 

@@ -49,11 +49,10 @@ struct TestProvider: Sendable {
             certificate.map {
                 EnvelopeSigner(verified: $0, Self.signingKey(number), by: key.publicKey, for: topic)
             } ?? EnvelopeSigner(key)
-        var options = Sealer.Options()
-        options.messageName = name
-        options.withdrawing = withdrawing
-        return try Sealer(signer: signer, topic: topic)
-            .seal(Bytes(#"{"aps":{"alert":"x"}}"#.utf8), to: device, at: now, options: options).json
+        var message = Sealer.Message(Bytes(#"{"aps":{"alert":"x"}}"#.utf8))
+        message.name = name
+        message.withdrawing = withdrawing
+        return try Sealer(signer: signer, topic: topic).seal(message, to: device, at: now).json
     }
 }
 

@@ -22,11 +22,11 @@ import Testing
     @Test(arguments: payloads) func lintHasAnErrorWhereASealerRefuses(_ payload: String) throws {
         let fixture = try FormatFixture()
         for type in [PushType.alert, .background, .voip] {
-            var options = Sealer.Options()
+            var options = Sealer.Message([])
             options.pushType = type
             let refusal: SealError.Code?
             do throws(SealError) {
-                _ = try fixture.seal(payload, options: options)
+                _ = try fixture.seal(payload, like: options)
                 refusal = nil
             } catch {
                 refusal = error.code
@@ -43,9 +43,9 @@ import Testing
         let sealed = try FormatFixture().seal(alertPayload())
         #expect(throws: SealError.self) { try CheckedPayload(sealed.json, for: .alert) }
         #expect(PayloadLint(sealed.json).findings.isEmpty)
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.fitting = [.body]
-        let fitted = try FormatFixture().seal(alertPayload(count: 10_000), options: options)
+        let fitted = try FormatFixture().seal(alertPayload(count: 10_000), like: options)
         #expect(fitted.shortened == [.body: 7407] && PayloadLint(fitted.json).findings.isEmpty)
     }
 }

@@ -51,11 +51,11 @@ import Testing
     }
 
     @Test(arguments: [PushType.alert, .background, .voip]) func whatIsSealedHereLeaksNothing(_ type: PushType) throws {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = type
         let fixture = try FormatFixture()
         for payload in [Self.oneOfEach, alertPayload(), #"{"aps":{"alert":"x","sound":"bell.caf"}}"#] {
-            let sealed = try fixture.seal(payload, options: options)
+            let sealed = try fixture.seal(payload, like: options)
             let lint = PayloadLint(sealed.json, headers: .init(pushType: type.description))
             #expect(lint.findings.isEmpty && lint.isSealed)
             #expect(lint.startsExtension == (type == .alert))

@@ -12,14 +12,13 @@ import Testing
 
     private static func seal(
         _ fixture: FormatFixture, to device: DevicePublicKey? = nil, at now: Timestamp = now,
-        _ change: (inout Sealer.Options) -> Void = { _ in }
+        _ change: (inout Sealer.Message) -> Void = { _ in }
     ) throws -> SealedPayload {
-        var options = Sealer.Options()
-        options.isAnswerable = true
-        change(&options)
+        var message = Sealer.Message(alertPayload().utf8)
+        message.isAnswerable = true
+        change(&message)
         let sealer = Sealer(provider: fixture.provider, topic: fixture.topic, answers: try secret())
-        return try sealer.seal(
-            alertPayload().utf8, to: device ?? fixture.device.publicKey, at: now, options: options)
+        return try sealer.seal(message, to: device ?? fixture.device.publicKey, at: now)
     }
 
     private static func opener(_ devices: [DevicePublicKey], secrets: [AnswerSecret]? = nil) throws -> AnswerOpener {
@@ -44,7 +43,7 @@ import Testing
     @Test(arguments: [nil, "deploy-17"])
     func theMemberIsOfTheMessageThatIsSealed(_ name: String?) throws {
         let fixture = try FormatFixture()
-        let sealed = try Self.seal(fixture) { $0.messageName = name }
+        let sealed = try Self.seal(fixture) { $0.name = name }
         let opened = try fixture.opener().open(sealed.json, at: Self.now)
         #expect(opened.messageID == sealed.messageID)
         let key = try #require(opened.answerKey)
@@ -70,7 +69,7 @@ import Testing
     @Test func anAnswerableRetryHasTheSameID() throws {
         let fixture = try FormatFixture()
         let sealed = try [0, 1].map { minutes in
-            try Self.seal(fixture, at: Self.now.adding(.minutes(minutes))) { $0.messageName = "deploy-17" }
+            try Self.seal(fixture, at: Self.now.adding(.minutes(minutes))) { $0.name = "deploy-17" }
         }
         #expect(sealed[0].messageID == sealed[1].messageID)
         let answers = try sealed.map { try fixture.opener().open($0.json, at: Self.now.adding(.minutes(1))) }
@@ -96,7 +95,7 @@ import Testing
         let phones = try [1, 2].map { try FormatFixture(device: $0) }
         let opener = try Self.opener(phones.map(\.device.publicKey))
         let answers = try phones.map { phone in
-            let sealed = try Self.seal(phone) { $0.messageName = "deploy-17" }
+            let sealed = try Self.seal(phone) { $0.name = "deploy-17" }
             let opened = try phone.opener().open(sealed.json, at: Self.now)
             return try #require(try opened.answer("APPROVE", at: Self.now))
         }

@@ -9,18 +9,18 @@ import Testing
     }
 
     private static func seal(
-        _ payload: String, _ attachments: [AttachmentReference], _ change: (inout Sealer.Options) -> Void = { _ in }
+        _ payload: String, _ attachments: [AttachmentReference], _ change: (inout Sealer.Message) -> Void = { _ in }
     ) throws -> SealedPayload {
         let fixture = try FormatFixture()
-        var options = Sealer.Options()
-        change(&options)
+        var message = Sealer.Message(payload.utf8)
+        message.attachments = attachments
+        change(&message)
         return try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
-            payload.utf8, attachments: attachments, to: fixture.device.publicKey, at: FormatFixture.now,
-            options: options)
+            message, to: fixture.device.publicKey, at: FormatFixture.now)
     }
 
     private static func open(_ sealed: SealedPayload) throws -> OpenedNotification {
-        try FormatFixture().opener().open(sealed.json, at: FormatFixture.now, as: sealed.pushType.pushClass)
+        try FormatFixture().opener().open(sealed.json, at: FormatFixture.now, as: sealed.pushType.sealableClass())
     }
 
     @Test(arguments: [0, 1, 8]) func attachmentsComeOutInTheirOrder(_ count: Int) throws {

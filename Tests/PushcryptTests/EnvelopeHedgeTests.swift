@@ -40,8 +40,8 @@ import VectorKit
         }
     }
 
-    private static func options(_ change: (inout Sealer.Options) -> Void) -> Sealer.Options {
-        var options = Sealer.Options()
+    private static func options(_ change: (inout Sealer.Message) -> Void) -> Sealer.Message {
+        var options = Sealer.Message([])
         change(&options)
         return options
     }
@@ -55,13 +55,13 @@ import VectorKit
         },
         Variation("the time to live") {
             try FormatFixture().seal(
-                alertPayload(), options: options { $0.timeToLive = .seconds($0.timeToLive.seconds - 3600) })
+                alertPayload(), like: options { $0.timeToLive = .seconds($0.timeToLive.seconds - 3600) })
         },
         Variation("the topic") { try FormatFixture(topic: "com.example.ap").seal(alertPayload()) },
         Variation("the device") { try FormatFixture(device: 2).seal(alertPayload()) },
         Variation("the provider", keepsTheID: false) { try FormatFixture(provider: 102).seal(alertPayload()) },
         Variation("a name for the message", keepsTheID: false) {
-            try FormatFixture().seal(alertPayload(), options: options { $0.messageName = "order-7731" })
+            try FormatFixture().seal(alertPayload(), like: options { $0.name = "order-7731" })
         },
         Variation("the epoch", keepsTheID: false) { try FormatFixture(epoch: 1).seal(alertPayload()) },
     ]
@@ -73,10 +73,10 @@ import VectorKit
     }
 
     @Test func aNamedMessageKeepsItsIDInEveryReseal() throws {
-        let options = Self.options { $0.messageName = "order-7731" }
-        let first = try FormatFixture().seal(alertPayload(), options: options)
+        let options = Self.options { $0.name = "order-7731" }
+        let first = try FormatFixture().seal(alertPayload(), like: options)
         let again = try FormatFixture(device: 2, provider: 102).seal(
-            alertPayload("See you at 9"), at: FormatFixture.now.adding(milliseconds: 5), options: options, random: 1)
+            alertPayload("See you at 9"), at: FormatFixture.now.adding(milliseconds: 5), like: options, random: 1)
         #expect(first.messageID == again.messageID)
         // SHA-256 of "pushcrypt/1 caller id", a zero byte and the name, cut to 16 bytes; made with sha256sum.
         #expect(first.messageID.description == "cc0722944d932c0ec631e800db6d35b3")
@@ -85,9 +85,9 @@ import VectorKit
 
     /// Even for one message and one device, another draw gives another key: that is what randomness is for.
     @Test func anotherDrawMakesAnotherShareOfANamedMessage() throws {
-        let options = Self.options { $0.messageName = "order-7731" }
+        let options = Self.options { $0.name = "order-7731" }
         let fixture = try FormatFixture()
-        let shares = try (0..<100).map { try fixture.seal(alertPayload(), options: options, random: $0).envelope.enc }
+        let shares = try (0..<100).map { try fixture.seal(alertPayload(), like: options, random: $0).envelope.enc }
         #expect(Set(shares).count == 100)
     }
 
@@ -101,8 +101,8 @@ import VectorKit
         let random = Bytes(repeating: 0, count: 32)
         let shares = try devices.map { device in
             try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
-                bytes: Bytes(alertPayload().utf8), to: device, at: FormatFixture.now, options: Sealer.Options(),
-                randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span)
+                Sealer.Message(alertPayload().utf8), to: device, at: FormatFixture.now,
+                Randomness(messageID: random.span, ephemeral: random.span)
             ).envelope.enc
         }
         #expect(shares[0] != shares[1])
@@ -114,7 +114,8 @@ import VectorKit
         let sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
         var shares = Set<Bytes>()
         for _ in 0..<100 {
-            let sealed = try sealer.seal(alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now)
+            let sealed = try sealer.seal(
+                Sealer.Message(alertPayload().utf8), to: fixture.device.publicKey, at: FormatFixture.now)
             shares.insert(sealed.envelope.enc)
         }
         #expect(shares.count == 100)

@@ -10,9 +10,9 @@ import Testing
     @Test(.vectors("envelopes.json, seal"), arguments: try EnvelopeVectors.file().seal)
     func aPayloadSealsToTheseBytes(_ vector: Vector) throws {
         let sealer = try sealer(vector)
-        let options = try options(vector)
-        let isRounded = options.sealedTimeToLive(at: Timestamp(milliseconds: vector.sentAt)) != options.timeToLive
-        let sealed = try seal(vector, by: sealer, options)
+        let message = try message(vector)
+        let isRounded = message.sealedTimeToLive(at: Timestamp(milliseconds: vector.sentAt)) != message.timeToLive
+        let sealed = try seal(vector, by: sealer, message)
         #expect(try clearPart(of: sealed) == vector.clear)
         #expect(sealed.json.count == vector.length)
         #expect(sealed.maximumReencodedLength == vector.widestLength)
@@ -41,28 +41,31 @@ import Testing
         if !isRounded { #expect(String(decoding: sealed.json, as: UTF8.self) == vector.push) }
     }
 
-    private func options(_ vector: Vector) throws -> Sealer.Options {
-        var options = Sealer.Options()
-        options.pushType = try PushType(vector.pushType)
-        options.messageName = vector.callerID
-        options.timeToLive = .seconds(UInt64(vector.ttl))
-        return options
+    private func message(_ vector: Vector) throws -> Sealer.Message {
+        var message = Sealer.Message(vector.payload.utf8)
+        message.pushType = try PushType(vector.pushType)
+        message.name = vector.callerID
+        message.timeToLive = .seconds(UInt64(vector.ttl))
+        return message
     }
 
-    private func seal(_ vector: Vector, by sealer: Sealer, _ options: Sealer.Options) throws -> SealedPayload {
+    private func seal(_ vector: Vector, by sealer: Sealer, _ message: Sealer.Message) throws -> SealedPayload {
         try sealer.seal(
-            bytes: Bytes(vector.payload.utf8), to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
-            at: Timestamp(milliseconds: vector.sentAt), options: options, randomness: randomness(vector))
+            message, to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
+            at: Timestamp(milliseconds: vector.sentAt), randomness(vector))
     }
 
     private func unrounded(_ vector: Vector, by sealer: Sealer) throws -> Envelope {
-        let message = EnvelopeSealer.Message(
-            pushClass: try PushType(vector.pushType).pushClass, sentAt: Timestamp(milliseconds: vector.sentAt),
-            timeToLive: vector.ttl, id: vector.callerID.map(MessageID.init(callerName:)))
-        return try sealer.envelopes.seal(
-            vector.body.bytes.span, message, to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
-            bucket: vector.inner.bytes.count, randomness: randomness(vector)
-        ).0
+        let body = vector.body.bytes
+        let random = randomness(vector)
+        let sentAt = Timestamp(milliseconds: vector.sentAt)
+        let id =
+            vector.callerID.map(MessageID.init(callerName:)) ?? sealer.hedgedID(of: body.span, at: sentAt, random)
+        let inner = InnerPlaintext(
+            body.span, bucket: vector.inner.bytes.count, try PushType(vector.pushType).sealableClass(), id,
+            sentAt: sentAt, timeToLive: .seconds(UInt64(vector.ttl)), by: sealer.signer)
+        return try sealer.envelope(
+            of: inner, to: DevicePublicKey(bytes: vector.devicePublic.bytes.span), random)
     }
 
     private func clearPart(of sealed: SealedPayload) throws -> String {
@@ -85,7 +88,7 @@ import Testing
         if let name = vector.callerID { #expect(MessageID(callerName: name).bytes == vector.messageID.bytes) }
 
         let expected = HMACSHA256(key: vector.hedgeKey.bytes.span).finishPublic()
-        let hedged = try sealer(vector).envelopes.signer.hedged().finishPublic()
+        let hedged = try sealer(vector).signer.hedged().finishPublic()
         #expect(hedged == expected, "the hedge key")
         let ephemeral = try DHKEM.deriveKeyPair(ikm: vector.ikmE.bytes.span)
         let secretOfShare = ephemeral.secret.withSpan { Bytes(copying: $0) }
@@ -144,9 +147,9 @@ import Testing
         return Sealer(signer: signer ?? EnvelopeSigner(key), topic: topic, placeholder: placeholder)
     }
 
-    private func randomness(_ vector: Vector) -> EnvelopeSealer.Randomness {
+    private func randomness(_ vector: Vector) -> Randomness {
         // A message that its caller named draws none for its id.
         let messageID = vector.rMessageID?.bytes ?? Bytes(repeating: 0, count: 32)
-        return EnvelopeSealer.Randomness(messageID: messageID.span, ephemeral: vector.rEphemeral.bytes.span)
+        return Randomness(messageID: messageID.span, ephemeral: vector.rEphemeral.bytes.span)
     }
 }

@@ -6,12 +6,12 @@ import Testing
 @Suite struct FittingTests {
     private static func seal(
         _ payload: String, fitting texts: [AlertText] = [.body], placeholder: Placeholder = .standard,
-        _ change: (inout Sealer.Options) -> Void = { _ in }
+        _ change: (inout Sealer.Message) -> Void = { _ in }
     ) throws -> SealedPayload {
-        var options = Sealer.Options()
-        options.fitting = texts
-        change(&options)
-        return try FormatFixture().seal(payload, options: options, placeholder: placeholder)
+        var message = Sealer.Message([])
+        message.fitting = texts
+        change(&message)
+        return try FormatFixture().seal(payload, like: message, placeholder: placeholder)
     }
 
     private static func body(of sealed: SealedPayload) throws -> String? {
@@ -42,12 +42,10 @@ import Testing
     /// The certificate and attachments keep their room, the certificate also where there is none.
     @Test(arguments: [0, 1] as [UInt32]) func certificatesAndAttachmentsAreNotShortened(_ epoch: UInt32) throws {
         let fixture = try FormatFixture(epoch: epoch)
-        var options = Sealer.Options()
-        options.fitting = [.body]
-        let attachment = try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")
-        let sealed = try fixture.sealer.seal(
-            alertPayload(count: 2596).utf8, attachments: [attachment], to: fixture.device.publicKey,
-            at: FormatFixture.now, options: options)
+        var message = Sealer.Message(alertPayload(count: 2596).utf8)
+        message.fitting = [.body]
+        message.attachments = [try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")]
+        let sealed = try fixture.sealer.seal(message, to: fixture.device.publicKey, at: FormatFixture.now)
         // 215 bytes for the attachment, 3 for the ellipsis.
         #expect(sealed.shortened == [.body: 215 + 3])
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)

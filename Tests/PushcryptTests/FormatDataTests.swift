@@ -158,7 +158,7 @@ import Testing
         #expect(format.pushTypes.map(\.name) == ["alert", "background", "voip"])
         for push in format.pushTypes {
             let type = try PushType(push.name)
-            #expect(type.pushClass.rawValue == push.class)
+            #expect(try type.sealableClass().rawValue == push.class)
             #expect(type.maximumPushLength == push.limit)
             #expect(type.largestBucket(.x25519) == push.largestBucket)
             #expect(type.topicSuffix == push.suffix)
@@ -237,7 +237,7 @@ import Testing
         "longestTopic": Topic.maximumLength,
         "longestTimeToLive": int(Freshness.maximumTimeToLive.seconds),
         "largestTime": int(Timestamp.maximum.milliseconds),
-        "expirationUnit": int(Sealer.Options.endUnit),
+        "expirationUnit": int(Sealer.Message.endUnit),
         "deepestJSON": JSONDocument.maximumDepth,
         "longestClearText": Placeholder.maximumTextLength,
         "certificateLength": Certificate.length,

@@ -47,13 +47,14 @@ struct FormatFixture {
 
     /// Seals with a random source that gives the same bytes every time.
     func seal(
-        _ payload: String, at now: Timestamp = Self.now, options: Sealer.Options = Sealer.Options(),
+        _ payload: String, at now: Timestamp = Self.now, like options: Sealer.Message = Sealer.Message([]),
         placeholder: Placeholder = .standard, random: UInt8 = 0
     ) throws(SealError) -> SealedPayload {
         let random = Bytes(repeating: random, count: 32)
+        var message = options
+        message.payload = Bytes(payload.utf8)
         return try sealer(placeholder).seal(
-            bytes: Bytes(payload.utf8), to: device.publicKey, at: now, options: options,
-            randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
+            message, to: device.publicKey, at: now, Randomness(messageID: random.span, ephemeral: random.span))
     }
 
     /// The phone's receiver; it has pinned the provider unless told otherwise.

@@ -31,10 +31,9 @@ import Testing
     }
 
     private func opened(_ payload: String, _ fullBody: FullBody) throws -> OpenedNotification {
-        var options = Sealer.Options()
-        options.fitting = [.body]
-        let sealed = try sealer.seal(
-            payload.utf8, fullBody: fullBody, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
+        var message = Sealer.Message(payload.utf8)
+        (message.fullBody, message.fitting) = (fullBody, [.body])
+        let sealed = try sealer.seal(message, to: fixture.device.publicKey, at: FormatFixture.now)
         return try fixture.opener().open(sealed.json, at: FormatFixture.now)
     }
 
@@ -53,10 +52,10 @@ import Testing
     /// The reference has the members of an attachment's, behind the payload and before attachments.
     @Test func itStandsInTheReservedMember() throws {
         let fullBody = try #require(try fullBody(alertPayload()))
-        let attachment = try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")
-        let sealed = try sealer.seal(
-            alertPayload().utf8, attachments: [attachment], fullBody: fullBody, to: fixture.device.publicKey,
-            at: FormatFixture.now)
+        var message = Sealer.Message(alertPayload().utf8)
+        message.attachments = [try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")]
+        message.fullBody = fullBody
+        let sealed = try sealer.seal(message, to: fixture.device.publicKey, at: FormatFixture.now)
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
         let text = String(decoding: opened.payload, as: UTF8.self)
         #expect(

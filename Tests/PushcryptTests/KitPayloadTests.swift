@@ -20,7 +20,7 @@ import VectorKit
             #expect(String(sealed.maximumReencodedLength) == vector.optional("widest-length"))
             #expect(try clearPart(of: sealed) == vector.one("clear"))
             // What a receiver opens is the payload with the fewest bytes.
-            let opened = try fixture.opener().open(sealed.json, at: time, as: sealed.pushType.pushClass)
+            let opened = try fixture.opener().open(sealed.json, at: time, as: sealed.pushType.sealableClass())
             let payload = opened.payload
             #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))
         } catch let error as SealError {
@@ -29,13 +29,12 @@ import VectorKit
     }
 
     private func seal(_ vector: KitVector, _ fixture: FormatFixture, at time: Timestamp) throws -> SealedPayload {
-        var options = Sealer.Options()
-        options.pushType = try PushType(vector.one("push-type"))
-        options.timeToLive = .seconds(try vector.number("time-to-live"))
-        options.isSentExactly = vector.optional("sent-exactly") == "yes"
-        let references = try vector.all("attachment").map { try AttachmentReference(json: Bytes($0.utf8)) }
-        return try fixture.sealer(placeholder(vector)).seal(
-            vector.body, attachments: references, to: fixture.device.publicKey, at: time, options: options)
+        var message = Sealer.Message(vector.body)
+        message.pushType = try PushType(vector.one("push-type"))
+        message.timeToLive = .seconds(try vector.number("time-to-live"))
+        message.isSentExactly = vector.optional("sent-exactly") == "yes"
+        message.attachments = try vector.all("attachment").map { try AttachmentReference(json: Bytes($0.utf8)) }
+        return try fixture.sealer(placeholder(vector)).seal(message, to: fixture.device.publicKey, at: time)
     }
 
     private func placeholder(_ vector: KitVector) throws -> Placeholder {

@@ -11,49 +11,61 @@ import Testing
         return nil
     }
 
+    private static func message(_ payload: String, fitting texts: [AlertText] = []) -> Sealer.Message {
+        var message = Sealer.Message(payload.utf8)
+        message.fitting = texts
+        return message
+    }
+
     @Test func whatFitsOrCanBeMadeToFitIsSealable() throws {
-        try PayloadCheck.refuseUnsealable(Bytes(alertPayload(count: Self.budget).utf8), for: .alert)
+        try Self.message(alertPayload(count: Self.budget)).refuseUnsealable()
         // White space between tokens does not count.
-        try PayloadCheck.refuseUnsealable(Bytes((alertPayload(count: Self.budget) + "   ").utf8), for: .alert)
-        try PayloadCheck.refuseUnsealable(
-            Bytes(alertPayload(count: Self.budget + 1).utf8), for: .alert, fitting: [.body])
+        try Self.message(alertPayload(count: Self.budget) + "   ").refuseUnsealable()
+        try Self.message(alertPayload(count: Self.budget + 1), fitting: [.body]).refuseUnsealable()
     }
 
     @Test func whatDoesNotFitIsRefusedBeforeItIsSealed() {
-        let long = Bytes(alertPayload(count: Self.budget + 1).utf8)
-        #expect(
-            Self.refusal { () throws(SealError) in try PayloadCheck.refuseUnsealable(long, for: .alert) }
-                == .payloadTooLarge)
-        #expect(
-            Self.refusal { () throws(SealError) in
-                try PayloadCheck.refuseUnsealable(long, for: .alert, fitting: [.title])
-            } == .payloadTooLarge)
-        #expect(
-            Self.refusal { () throws(SealError) in try PayloadCheck.refuseUnsealable([], for: .alert) }
-                == .malformedPayload)
+        let long = alertPayload(count: Self.budget + 1)
+        for message in [Self.message(long), Self.message(long, fitting: [.title])] {
+            #expect(Self.refusal { () throws(SealError) in try message.refuseUnsealable() } == .payloadTooLarge)
+        }
+        #expect(Self.refusal { () throws(SealError) in try Self.message("").refuseUnsealable() } == .malformedPayload)
     }
 
     @Test func whatIsSentAsItIsLosesItsWhiteSpace() throws {
-        let sent = try PayloadCheck.sendable(
-            Bytes(#" { "aps" : { "alert" : "a b" } } "#.utf8), for: .alert, isSentExactly: true)
-        #expect(sent == Bytes(#"{"aps":{"alert":"a b"}}"#.utf8))
+        var message = Self.message(#" { "aps" : { "alert" : "a b" } } "#)
+        message.isSentExactly = true
+        #expect(try message.unsealed() == Bytes(#"{"aps":{"alert":"a b"}}"#.utf8))
+    }
+
+    /// APNs takes what no extension could show, and what it never heard of.
+    @Test(arguments: [
+        #"{"aps":{"badge":0}}"#, #"{"aps":{"sound":"a"}}"#, #"{"aps":{"content-available":1}}"#, #"{"mdm":"x"}"#,
+        #"{"aps":{"badge":"7"},"pushcrypt":1}"#,
+    ])
+    func whatIsSentAsItIsFollowsNoRuleOfSealing(_ payload: String) throws {
+        #expect(try Self.message(payload).unsealed() == Bytes(payload.utf8))
+    }
+
+    @Test(
+        arguments: [
+            ("{}", .malformedPayload), ("[]", .malformedPayload), (#"{"ENCRYPTED_DATA":"A"}"#, .reservedKey),
+        ] as [(String, SealError.Code)])
+    func whatAPNsRefusesOrIsSealedIsNotSentAsItIs(_ payload: String, _ code: SealError.Code) {
+        #expect(Self.refusal { () throws(SealError) in _ = try Self.message(payload).unsealed() } == code)
     }
 
     /// A provider that writes JSON again may use six bytes instead of two.
     @Test func lengthIsThatOfTheWidestFormUnlessTheBytesAreSentAsTheyAre() throws {
-        let accents = Bytes(alertPayload(String(repeating: "é", count: 1000)).utf8)
-        #expect(try PayloadCheck.sendable(accents, for: .alert, isSentExactly: true) == accents)
-        #expect(
-            Self.refusal { () throws(SealError) in
-                _ = try PayloadCheck.sendable(accents, for: .alert, isSentExactly: false)
-            } == .pushTooLarge)
+        var accents = Self.message(alertPayload(String(repeating: "é", count: 1000)))
+        #expect(Self.refusal { () throws(SealError) in _ = try accents.unsealed() } == .pushTooLarge)
+        accents.isSentExactly = true
+        #expect(try accents.unsealed() == accents.payload)
         let limit = PushType.alert.maximumPushLength
         for (count, code) in [(limit, nil), (limit + 1, .pushTooLarge)] as [(Int, SealError.Code?)] {
-            let payload = Bytes(alertPayload(count: count).utf8)
-            #expect(
-                Self.refusal { () throws(SealError) in
-                    _ = try PayloadCheck.sendable(payload, for: .alert, isSentExactly: true)
-                } == code)
+            var message = Self.message(alertPayload(count: count))
+            message.isSentExactly = true
+            #expect(Self.refusal { () throws(SealError) in _ = try message.unsealed() } == code)
         }
     }
 }

@@ -14,9 +14,9 @@ import Testing
     private static func clearAPS(
         _ payload: String, _ placeholder: Placeholder = .standard, _ pushType: PushType = .alert
     ) throws -> String {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = pushType
-        let sealed = try FormatFixture().seal(payload, options: options, placeholder: placeholder)
+        let sealed = try FormatFixture().seal(payload, like: options, placeholder: placeholder)
         let json = jsonText(sealed.json)
         let (start, end) = ("{\"aps\":", ",\"ENCRYPTED_DATA\":\"\(sealed.envelope.text)\"}")
         try #require(json.hasPrefix(start) && json.hasSuffix(end))

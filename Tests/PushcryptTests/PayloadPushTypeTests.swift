@@ -14,7 +14,9 @@ import Testing
         "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
     ])
     func whatTheSystemReadsIsRefusedWithThatReason(_ name: String) throws {
-        let error = try #require(#expect(throws: SealError.self) { try PushType(name) })
+        let type = try PushType(name)
+        #expect(type.description == name)
+        let error = try #require(#expect(throws: SealError.self) { try type.sealableClass() })
         #expect(error.code == .pushTypeNotSealable)
         #expect(error.description.contains(name))
         #expect(error.description.contains("the system reads"))

@@ -21,16 +21,16 @@ import Testing
     ]
 
     @Test(arguments: budgets) func aPayloadFillsTheLargestBucketAndNotAByteMore(_ budget: Budget) throws {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = budget.type
         let fixture = try FormatFixture(epoch: budget.epoch)
-        let sealed = try fixture.seal(alertPayload(count: budget.bytes), options: options)
+        let sealed = try fixture.seal(alertPayload(count: budget.bytes), like: options)
         #expect(sealed.envelope.innerLength == (budget.type == .voip ? 3584 : 2816))
 
         for excess in [1, 1000] {
             let error = try #require(
                 #expect(throws: SealError.self) {
-                    try fixture.seal(alertPayload(count: budget.bytes + excess), options: options)
+                    try fixture.seal(alertPayload(count: budget.bytes + excess), like: options)
                 })
             #expect(error.code == .payloadTooLarge)
             #expect(error.description.contains("has \(budget.bytes + excess) bytes"))
@@ -91,12 +91,12 @@ import Testing
     ]
 
     @Test(arguments: pushes) func aTitleFillsThePushAndNotACharacterMore(_ push: Push) throws {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.isSentExactly = push.isSentExactly
         let fixture = try FormatFixture()
         func seal(_ count: Int) throws -> SealedPayload {
             let placeholder = try Placeholder(title: String(repeating: push.character, count: count))
-            return try fixture.seal(alertPayload(count: push.payload), options: options, placeholder: placeholder)
+            return try fixture.seal(alertPayload(count: push.payload), like: options, placeholder: placeholder)
         }
         let sealed = try seal(push.count)
         #expect((push.isSentExactly ? sealed.json.count : sealed.maximumReencodedLength) == push.length)
@@ -111,12 +111,12 @@ import Testing
 
     /// Its clear part is fixed, so that the payload's own limit is the only one: 4850 of 5120 bytes are the envelope.
     @Test func aCallFitsWithRoomToSpare() throws {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = .voip
         let longTitle = try Placeholder(title: String(repeating: "x", count: 4096))
         let sealed = try FormatFixture().seal(
             #"{"aps":{"content-available":1},"x":""# + String(repeating: "x", count: 3364 - 38) + "\"}",
-            options: options, placeholder: longTitle)
+            like: options, placeholder: longTitle)
         #expect(sealed.envelope.text.utf8.count == 4850)
         #expect(sealed.json.count == #"{"aps":{"content-available":1},"ENCRYPTED_DATA":""}"#.utf8.count + 4850)
         #expect(

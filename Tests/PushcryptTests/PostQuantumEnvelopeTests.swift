@@ -18,13 +18,13 @@ import Testing
     private func seal(
         _ payload: String, to key: DevicePublicKey? = nil, type: PushType = .alert, random: UInt8 = 0
     ) throws(SealError) -> SealedPayload {
-        var options = Sealer.Options()
-        options.pushType = type
+        var message = Sealer.Message(payload.utf8)
+        message.pushType = type
         let random = Bytes(repeating: random, count: 32)
         guard let topic = try? FormatFixture.app else { throw SealError(.invalidRequest, "") }
         return try Sealer(provider: provider, topic: topic).seal(
-            bytes: Bytes(payload.utf8), to: key ?? device.publicKey, at: FormatFixture.now, options: options,
-            randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
+            message, to: key ?? device.publicKey, at: FormatFixture.now,
+            Randomness(messageID: random.span, ephemeral: random.span))
     }
 
     private func opener(_ keys: [DeviceKey]) throws -> Opener {

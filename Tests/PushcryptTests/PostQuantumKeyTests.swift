@@ -129,7 +129,7 @@ import Testing
         let key = try DevicePublicKey(bytes: plain.span)
         #expect(throws: SealError(.unsupportedSuite, "")) {
             try Sealer(provider: ProviderKey(), topic: FormatFixture.app).seal(
-                alertPayload().utf8, to: key, at: FormatFixture.now)
+                Sealer.Message(alertPayload().utf8), to: key, at: FormatFixture.now)
         }
         let envelope = Bytes([2]) + Bytes(repeating: 0, count: 1396)
         let text = Base64URL.string(envelope.span)

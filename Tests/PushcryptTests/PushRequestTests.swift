@@ -42,11 +42,10 @@ struct RequestVectors: Codable {
     }
 
     private func sealed(_ pushType: PushType = .alert, timeToLive: UInt32 = 60) throws -> SealedPayload {
-        var options = Sealer.Options()
-        options.pushType = pushType
-        options.timeToLive = .seconds(UInt64(timeToLive))
-        return try sealer.seal(
-            alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
+        var message = Sealer.Message(alertPayload().utf8)
+        message.pushType = pushType
+        message.timeToLive = .seconds(UInt64(timeToLive))
+        return try sealer.seal(message, to: fixture.device.publicKey, at: FormatFixture.now)
     }
 
     // MARK: Collapse ids
@@ -146,19 +145,17 @@ struct RequestVectors: Codable {
     /// sealed. A call that is over must not ring.
     @Test(.vectors("requests.json, expiration"), arguments: try RequestVectors.file().expiration)
     func theEndIsOneOfTheVectors(_ vector: RequestVectors.Expiration) throws {
-        var options = Sealer.Options()
-        options.pushType = try PushType(vector.pushType)
-        options.timeToLive = .seconds(vector.requested)
+        var message = Sealer.Message(alertPayload().utf8)
+        message.pushType = try PushType(vector.pushType)
+        message.timeToLive = .seconds(vector.requested)
         let now = Timestamp(milliseconds: vector.sentAt)
-        let payload =
-            options.pushType == .background ? #"{"aps":{"content-available":1}}"# : alertPayload()
-        let sealed = try sealer.seal(payload.utf8, to: fixture.device.publicKey, at: now, options: options)
+        if message.pushType == .background { message.payload = Bytes(#"{"aps":{"content-available":1}}"#.utf8) }
+        let sealed = try sealer.seal(message, to: fixture.device.publicKey, at: now)
         #expect(sealed.expiresAt == now.adding(.seconds(vector.ttl)))
-        let opened = try fixture.opener().open(sealed.json, at: now, as: options.pushType.pushClass)
+        let opened = try fixture.opener().open(sealed.json, at: now, as: message.pushType.sealableClass())
         #expect(opened.expiresAt == sealed.expiresAt)
         #expect(try sealer.request(for: sealed).expiration == vector.expiration)
-        #expect(try sealer.request(for: sealed, expiration: 0).expiration == 0)
-        let unsealed = try sealer.request(unsealed: Bytes(payload.utf8), options, at: now)
+        let unsealed = try sealer.request(unsealed: message, at: now)
         #expect(unsealed.expiration == vector.expiration)
     }
 

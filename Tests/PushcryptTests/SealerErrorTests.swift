@@ -14,11 +14,11 @@ import Testing
     }
 
     private static func seal(
-        _ payload: String, at now: Timestamp = FormatFixture.now, _ change: (inout Sealer.Options) -> Void = { _ in }
+        _ payload: String, at now: Timestamp = FormatFixture.now, _ change: (inout Sealer.Message) -> Void = { _ in }
     ) throws {
-        var options = Sealer.Options()
-        change(&options)
-        _ = try FormatFixture().seal(payload, at: now, options: options)
+        var message = Sealer.Message([])
+        change(&message)
+        _ = try FormatFixture().seal(payload, at: now, like: message)
     }
 
     static let refusals: [Refusal] = [
@@ -38,10 +38,10 @@ import Testing
         },
         Refusal(code: .tooManyAttachments, says: ["at most 8", "9 were given"]) {
             let fixture = try FormatFixture()
+            var message = Sealer.Message(alertPayload("zebra").utf8)
+            message.attachments = Array(repeating: try AttachmentReferenceTests.reference(name: "zebra"), count: 9)
             _ = try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
-                alertPayload("zebra").utf8,
-                attachments: Array(repeating: AttachmentReferenceTests.reference(name: "zebra"), count: 9),
-                to: fixture.device.publicKey, at: FormatFixture.now)
+                message, to: fixture.device.publicKey, at: FormatFixture.now)
         },
         Refusal(code: .payloadTooLarge, says: ["2597 bytes", "1 more than fit (2596)", "shorten"]) {
             try seal(alertPayload("zebra" + String(repeating: "x", count: 2597 - 25)))
@@ -55,7 +55,8 @@ import Testing
                 placeholder: Placeholder(title: String(repeating: "x", count: 171)))
         },
         Refusal(code: .pushTypeNotSealable, says: ["the system reads a liveactivity push"]) {
-            _ = try PushType("liveactivity")
+            let type = try PushType("liveactivity")
+            try seal(alertPayload("zebra")) { $0.pushType = type }
         },
         Refusal(code: .invalidPlaceholder, says: ["placeholder's title is empty"]) { _ = try Placeholder(title: " ") },
         Refusal(code: .invalidPlaceholder, says: ["placeholder's sound is empty", "silence"]) {
@@ -65,7 +66,7 @@ import Testing
             _ = try Placeholder(title: String(repeating: "x", count: 4097))
         },
         Refusal(code: .invalidRequest, says: ["the message's name is empty"]) {
-            try seal(alertPayload("zebra")) { $0.messageName = "" }
+            try seal(alertPayload("zebra")) { $0.name = "" }
         },
         Refusal(code: .invalidRequest, says: ["at most 64 others", "65 were given", "several messages"]) {
             try seal(alertPayload("zebra")) { $0.withdrawing = (1...65).map { "order-\($0)" } }
@@ -74,7 +75,7 @@ import Testing
             try seal(alertPayload("zebra")) { $0.withdrawing = ["order-17", ""] }
         },
         Refusal(code: .invalidRequest, says: ["would withdraw itself", "another name"]) {
-            try seal(alertPayload("zebra")) { ($0.messageName, $0.withdrawing) = ("order-17", ["order-17"]) }
+            try seal(alertPayload("zebra")) { ($0.name, $0.withdrawing) = ("order-17", ["order-17"]) }
         },
         Refusal(code: .invalidTime, says: ["at most 2592000 seconds"]) {
             try seal(alertPayload("zebra")) { $0.timeToLive = .seconds(2_592_001) }
@@ -88,18 +89,17 @@ import Testing
             let signer = try issuer.signer(try issuer.certificate(1, expiresAt: end))
             func seal(at now: Timestamp) throws {
                 _ = try Sealer(signer: signer, topic: issuer.topic).seal(
-                    alertPayload("zebra").utf8, to: FormatFixture.device(1).publicKey, at: now)
+                    Sealer.Message(alertPayload("zebra").utf8), to: FormatFixture.device(1).publicKey, at: now)
             }
             try seal(at: end)
             try seal(at: Timestamp(milliseconds: end.milliseconds + 1))
         },
         Refusal(code: .invalidRequest, says: ["background pushes with priority 10"]) {
             let fixture = try FormatFixture()
-            var options = Sealer.Options()
-            options.pushType = .background
+            var message = Sealer.Message(alertPayload("zebra").utf8)
+            message.pushType = .background
             let sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
-            let sealed = try sealer.seal(
-                alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
+            let sealed = try sealer.seal(message, to: fixture.device.publicKey, at: FormatFixture.now)
             _ = try sealer.request(for: sealed, priority: .immediate)
         },
         Refusal(code: .unusableKey, says: ["libsodium refused the device's key", "register again"]) {
@@ -107,7 +107,7 @@ import Testing
             let fixture = try FormatFixture()
             let zero = DevicePublicKey(checked: Bytes(repeating: 0, count: 32))
             _ = try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
-                alertPayload("zebra").utf8, to: zero, at: FormatFixture.now)
+                Sealer.Message(alertPayload("zebra").utf8), to: zero, at: FormatFixture.now)
         },
     ]
 

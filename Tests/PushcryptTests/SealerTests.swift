@@ -17,7 +17,7 @@ import Testing
     @Test func whatIsSealedOpensAsItWas() throws {
         let fixture = try FormatFixture()
         let sealed = try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
-            Self.payload.utf8, to: fixture.device.publicKey, at: FormatFixture.now)
+            Sealer.Message(Self.payload.utf8), to: fixture.device.publicKey, at: FormatFixture.now)
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
         #expect(jsonText(opened.payload) == Self.minified)
         #expect(opened.messageID == sealed.messageID)
@@ -76,12 +76,12 @@ import Testing
 
     @Test(arguments: [PushType.alert, .background, .voip]) func everyPushTypeThatIsSealedOpens(_ type: PushType) throws
     {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = type
         let fixture = try FormatFixture()
-        let sealed = try fixture.seal(alertPayload(), options: options)
+        let sealed = try fixture.seal(alertPayload(), like: options)
         #expect(sealed.pushType == type)
-        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now, as: type.pushClass)
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now, as: type.sealableClass())
         #expect(jsonText(opened.payload) == alertPayload())
     }
 
@@ -110,7 +110,8 @@ import Testing
                 group.addTask {
                     try (0..<50).map { number in
                         let payload = Bytes(alertPayload("\(task)-\(number)").utf8)
-                        let sealed = try sealer.seal(payload, to: fixture.device.publicKey, at: FormatFixture.now)
+                        let sealed = try sealer.seal(
+                            Sealer.Message(payload), to: fixture.device.publicKey, at: FormatFixture.now)
                         #expect(try fixture.opener().open(sealed.json, at: FormatFixture.now).payload == payload)
                         return sealed.envelope.enc
                     }

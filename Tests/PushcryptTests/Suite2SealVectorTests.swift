@@ -63,20 +63,20 @@ import Testing
     @Test(.vectors("suite-2-seals.json, seal"), arguments: try vectors())
     func aPayloadSealsToTheseBytes(_ vector: Vector) throws {
         let sealer = Sealer(signer: try vector.signer, topic: try Topic(vector.topic))
-        var options = Sealer.Options()
-        options.pushType = .voip
-        options.messageName = vector.callerID
-        options.timeToLive = .seconds(UInt64(vector.ttl))
+        var message = Sealer.Message(vector.payload.utf8)
+        message.pushType = .voip
+        message.name = vector.callerID
+        message.timeToLive = .seconds(UInt64(vector.ttl))
         let messageID = vector.rMessageID?.bytes ?? Bytes(repeating: 0, count: 32)
         let sealed = try sealer.seal(
-            bytes: Bytes(vector.payload.utf8), to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
-            at: Timestamp(milliseconds: vector.sentAt), options: options,
-            randomness: EnvelopeSealer.Randomness(messageID: messageID.span, ephemeral: vector.rEphemeral.bytes.span))
+            message, to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
+            at: Timestamp(milliseconds: vector.sentAt),
+            Randomness(messageID: messageID.span, ephemeral: vector.rEphemeral.bytes.span))
         #expect(sealed.envelope.text == vector.envelope)
         #expect(sealed.messageID.bytes == vector.messageID.bytes)
         #expect(try sealer.request(for: sealed).collapseID == vector.collapseID)
         let expected = HMACSHA256(key: vector.hedgeKey.bytes.span).finishPublic()
-        let hedged = sealer.envelopes.signer.hedged().finishPublic()
+        let hedged = sealer.signer.hedged().finishPublic()
         #expect(hedged == expected, "the hedge key")
     }
 

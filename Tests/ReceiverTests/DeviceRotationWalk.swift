@@ -131,7 +131,7 @@ struct DeviceRotationPoint {
 
     private func seal(to generation: UInt64, at now: Timestamp) throws -> Bytes {
         try Sealer(provider: provider.key, topic: .app)
-            .seal(Provider.payload.utf8, to: #require(keys[generation]).publicKey, at: now).json
+            .seal(Sealer.Message(Provider.payload.utf8), to: #require(keys[generation]).publicKey, at: now).json
     }
 
     // MARK: Secrets

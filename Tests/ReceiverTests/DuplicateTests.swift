@@ -71,10 +71,10 @@ import Testing
     }
 
     @Test func aRetryThatIsSealedAgainIsADuplicate() throws {
-        var options = Sealer.Options()
-        options.messageName = "order 41"
-        let first = try provider.push(at: .start, options: options)
-        let retry = try provider.push(at: .start.plus(seconds: 5), options: options)
+        var options = Sealer.Message([])
+        options.name = "order 41"
+        let first = try provider.push(at: .start, like: options)
+        let retry = try provider.push(at: .start.plus(seconds: 5), like: options)
         #expect(first != retry)
         #expect(phone.receive(first, request: "a", at: .start).shown == Self.opened)
         #expect(phone.receive(retry, request: "b", at: .start.plus(seconds: 6)).shown == Self.passive)
@@ -103,10 +103,10 @@ import Testing
     @Test func oneNameUnderTwoProvidersIsTwoMessages() throws {
         let second = try provider.store.generateProviderKey(named: "second", at: .start)
         try phone.store.edit { try $0.pin(ProviderPin(second.publicKey)) }
-        var options = Sealer.Options()
-        options.messageName = "order 41"
+        var options = Sealer.Message([])
+        options.name = "order 41"
         for name in ["default", "second"] {
-            let push = try provider.push(signedBy: name, at: .start, options: options)
+            let push = try provider.push(signedBy: name, at: .start, like: options)
             #expect(phone.receive(push, request: name, at: .start).shown == Self.opened)
         }
     }
@@ -124,10 +124,10 @@ import Testing
             try state.pin(ProviderPin(key), for: "ben")
         }
         try provider.store.addDevice(phone.record(named: "ben"), id: "other", at: .start)
-        var options = Sealer.Options()
-        options.messageName = "order 41"
+        var options = Sealer.Message([])
+        options.name = "order 41"
         for (id, shown) in [(Phone.id, Self.opened), ("other", Self.opened), (Phone.id, Self.passive)] {
-            let push = try provider.push(to: id, at: .start, options: options)
+            let push = try provider.push(to: id, at: .start, like: options)
             #expect(phone.receive(push, request: UUID().uuidString, at: .start).shown == shown)
         }
         // The account stays when its key changes.
@@ -136,7 +136,7 @@ import Testing
             DeviceRegistration(
                 deviceID: Phone.id, publicKey: pending.publicKey, topic: nil, generation: 2, createdAt: .start,
                 pinnedProvider: nil), id: "other", at: .start)
-        let retry = try provider.push(to: "other", at: .start, options: options)
+        let retry = try provider.push(to: "other", at: .start, like: options)
         #expect(phone.receive(retry, request: "x", at: .start).shown == Self.passive)
     }
 

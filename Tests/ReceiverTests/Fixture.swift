@@ -54,11 +54,13 @@ struct Provider {
     /// Seals for a registered device.
     func push(
         _ payload: String = payload, to id: String = Phone.id, signedBy name: String? = nil, topic: Topic = .app,
-        at now: Timestamp, options: Sealer.Options = Sealer.Options(), answers: AnswerSecret? = nil
+        at now: Timestamp, like options: Sealer.Message = Sealer.Message([]), answers: AnswerSecret? = nil
     ) throws -> Bytes {
         let device = try #require(try store.device(id: id))
+        var message = options
+        message.payload = Bytes(payload.utf8)
         return try Sealer(signer: store.signer(named: name), topic: topic, answers: answers)
-            .seal(payload.utf8, to: device.publicKey, at: now, options: options).json
+            .seal(message, to: device.publicKey, at: now).json
     }
 }
 

@@ -69,10 +69,10 @@ import Testing
     @Test func aBackgroundPushOpensToItsPayload() throws {
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = .background
         let payload = #"{"aps":{"content-available":1},"sync":[1,2]}"#
-        let push = try provider.push(payload, at: .start, options: options)
+        let push = try provider.push(payload, at: .start, like: options)
         let reception = phone.receive(push, as: .background, at: .start)
         #expect(reception.shown == Shown())
         #expect(reception.opened.map { String(decoding: $0.payload, as: UTF8.self) } == payload)

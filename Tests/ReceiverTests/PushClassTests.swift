@@ -16,9 +16,9 @@ import Testing
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)
         try provider.rotate(at: .start)
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = sealed.type
-        let push = try provider.push(at: .start, options: options)
+        let push = try provider.push(at: .start, like: options)
         let before = try StoreFiles(in: phone.folder)
         let reception = phone.receive(push, as: received, request: "a", at: .start)
         guard sealed.pushClass != received else {
@@ -39,7 +39,7 @@ import Testing
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)
         let stranger = try Sealer(provider: ProviderKey(), topic: .app)
-            .seal(Provider.payload.utf8, to: phone.newestKey().publicKey, at: .start)
+            .seal(Sealer.Message(Provider.payload.utf8), to: phone.newestKey().publicKey, at: .start)
         for pushClass in PushClass.allCases {
             #expect(phone.receive(stranger.json, as: pushClass, at: .start).code == "authentication-failed")
         }

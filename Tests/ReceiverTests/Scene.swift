@@ -48,10 +48,12 @@ struct Scene {
     ) throws -> Envelope {
         let signer = try signer ?? self.signer
         let body = (signer.certificate?.bytes ?? []) + Bytes(payload.utf8)
-        let message = EnvelopeSealer.Message(pushClass: pushClass, sentAt: sentAt, timeToLive: timeToLive, id: nil)
-        return try EnvelopeSealer(signer: signer, topic: topic).seal(
-            body.span, message, to: recipient ?? pendingKey, bucket: 1024, randomness: EnvelopeSealer.Randomness()
-        ).0
+        let sealer = Sealer(signer: signer, topic: topic)
+        let random = Randomness()
+        let inner = InnerPlaintext(
+            body.span, bucket: 1024, pushClass, sealer.hedgedID(of: body.span, at: sentAt, random), sentAt: sentAt,
+            timeToLive: .seconds(UInt64(timeToLive)), by: signer)
+        return try sealer.envelope(of: inner, to: recipient ?? pendingKey, random)
     }
 
     /// The push of an envelope, in a relay's clear part.

@@ -52,7 +52,7 @@ import Testing
         let end = rotated.plus(days: 38)
         for (now, isOver) in [(end, false), (end.plus(milliseconds: 1), true)] {
             let late = try Sealer(signer: before, topic: .app)
-                .seal(Provider.payload.utf8, to: phone.newestKey().publicKey, at: now).json
+                .seal(Sealer.Message(Provider.payload.utf8), to: phone.newestKey().publicKey, at: now).json
             #expect(code(late, at: now) == (isOver && hasHeard ? "authentication-failed" : "opened"))
         }
     }
@@ -73,10 +73,10 @@ import Testing
         let end = Timestamp.start.plus(days: 10)
         let signer = try EnvelopeSigner(key.certified(epoch: 1, expiresAt: end), for: .app)
         func push(at now: Timestamp) throws -> Bytes {
-            var options = Sealer.Options()
-            options.timeToLive = .days(30)
+            var message = Sealer.Message(Provider.payload.utf8)
+            message.timeToLive = .days(30)
             return try Sealer(signer: signer, topic: .app)
-                .seal(Provider.payload.utf8, to: phone.newestKey().publicKey, at: now, options: options).json
+                .seal(message, to: phone.newestKey().publicKey, at: now).json
         }
         let last = try push(at: end)
         #expect(code(last, at: end.plus(days: 30)) == "opened")
@@ -112,7 +112,7 @@ import Testing
         let both = try [key.certified(epoch: 7), key.certified(epoch: 7)].sorted { $0.certificate < $1.certificate }
         func receive(_ signing: SigningCredential) throws -> NotificationReceiver.Reception {
             let push = try Sealer(signer: EnvelopeSigner(signing, for: .app), topic: .app)
-                .seal(Provider.payload.utf8, to: phone.newestKey().publicKey, at: .start)
+                .seal(Sealer.Message(Provider.payload.utf8), to: phone.newestKey().publicKey, at: .start)
             return phone.receive(push.json, at: .start)
         }
         #expect(try receive(both[0]).warnings == [])

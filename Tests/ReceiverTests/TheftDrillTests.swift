@@ -93,10 +93,9 @@ import Testing
 
         /// Seals a push and receives it; returns `opened`, or why not, and whether it rang.
         func receive(_ signer: EnvelopeSigner, named name: String? = nil, at now: Timestamp) throws -> (String, Bool) {
-            var options = Sealer.Options()
-            options.messageName = name
-            let push = try Sealer(signer: signer, topic: .app)
-                .seal(Provider.payload.utf8, to: key, at: now, options: options).json
+            var message = Sealer.Message(Provider.payload.utf8)
+            message.name = name
+            let push = try Sealer(signer: signer, topic: .app).seal(message, to: key, at: now).json
             let receiver = NotificationReceiver(store: store, database: database, topic: .app)
             let reception = receiver.receive(push, requestID: name, at: now)
             return (reception.code, reception.shown.sound)

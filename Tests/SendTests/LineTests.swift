@@ -20,7 +20,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
 
     private static func message(_ line: String) throws -> PushToSend {
         guard case .message(let message, _) = SendLine(bytes(line), number: 1).content else {
-            throw LineFailure(.malformedLine, "refused")
+            throw Failure(.malformedLine, "refused")
         }
         return message
     }
@@ -231,8 +231,8 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
         let folder = unsafe open("/", O_RDONLY)
         try #require(folder >= 0 && dup2(folder, ends[0]) >= 0)
         close(folder)
-        #expect(throws: CommandFailure.self) { try lines.read() }
-        guard case .text(let line)? = lines.next() else {
+        #expect(throws: Failure.self) { try lines.read() }
+        guard case .some(.some(let line)) = lines.next() else {
             Issue.record("the line before is lost")
             return
         }
@@ -256,7 +256,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
     @Test(arguments: ["", ":443", "a:", "a:0", "a:65536", "a:b", "a/b", "a@b", "a b:1", "a\n"])
     func othersAreRefused(_ text: String) {
         var destination = Destination(host: "")
-        #expect(throws: CommandFailure.self) { try destination.take(text) }
+        #expect(throws: Failure.self) { try destination.take(text) }
     }
 
     @Test func theKeysIDIsInItsName() {

@@ -1,5 +1,6 @@
 import Pushcrypt
 import PushcryptCommand
+import PushcryptCommandKit
 import Testing
 
 @testable import PushcryptSend
@@ -227,7 +228,7 @@ private func relays(_ status: Int, _ code: String, retryAfter: UInt64? = nil) ->
 
 /// Lines that `seal --emit relay` writes.
 @Suite struct RelayLineTests {
-    private func line(_ text: String) -> SendLine { SendLine(.init(text.utf8), number: 3, .relay) }
+    private func line(_ text: String) -> SendLine { SendLine(.init(text.utf8), number: 3, forRelay: true) }
 
     private func code(_ text: String) -> String? {
         guard case .refused(let failure) = line(text).content else { return nil }

@@ -39,10 +39,10 @@ import Waiting
         from sender: CommunicationSender?, named name: String? = nil, withdrawing: [String] = [],
         isDropped: Bool = false, as type: PushType = .alert
     ) throws -> UNNotificationRequest {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.pushType = type
-        (options.messageName, options.withdrawing, options.isDropped) = (name, withdrawing, isDropped)
-        let json = try phone.seal(TestPhone.payload, from: sender, options: options)
+        (options.name, options.withdrawing, options.isDropped) = (name, withdrawing, isDropped)
+        let json = try phone.seal(TestPhone.payload, from: sender, like: options)
         return try TestPhone.request(json, identifier: "1")
     }
 

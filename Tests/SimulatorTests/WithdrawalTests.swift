@@ -26,10 +26,10 @@ import UserNotifications
         _ text: String, named name: String? = nil, withdrawing: [String] = [], isDropped: Bool = false,
         id: String? = nil
     ) throws -> APNsPush {
-        var options = Sealer.Options()
-        (options.messageName, options.withdrawing, options.isDropped) = (name, withdrawing, isDropped)
+        var message = Sealer.Message([])
+        (message.name, message.withdrawing, message.isDropped) = (name, withdrawing, isDropped)
         let payload = #"{"aps":{"alert":"\#(text)","sound":"default","badge":3},"chat":"c41"}"#
-        return APNsPush(try phone.seal(payload, options: options), collapseID: id ?? name)
+        return APNsPush(try phone.seal(payload, like: message), collapseID: id ?? name)
     }
 
     @Test(arguments: [true, false])
@@ -91,15 +91,15 @@ import UserNotifications
         _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
         let other = ProviderKey()
         try phone.keys.change { (state) throws(KeyStoreError) in try state.pin(ProviderPin(other.publicKey)) }
-        var options = Sealer.Options()
-        options.withdrawing = ["table-17", "table-99"]
+        var message = Sealer.Message(#"{"aps":{"alert":"Hello"}}"#.utf8)
+        message.withdrawing = ["table-17", "table-99"]
         let device = try #require(try phone.deviceKeys.last?.publicKey)
         let foreign = try Sealer(provider: other, topic: TestPhone.topic).seal(
-            Array(#"{"aps":{"alert":"Hello"}}"#.utf8), to: device, at: phone.now, options: options)
+            message, to: device, at: phone.now)
         _ = await service.device.push(APNsPush(foreign.json, collapseID: "w"))
         #expect(service.device.list == ["table-17", "w"])
         // Nor does a message that does not open withdraw anything.
-        var broken = try phone.seal(TestPhone.payload, options: options)
+        var broken = try phone.seal(TestPhone.payload, like: message)
         broken[broken.count - 4] ^= 1
         _ = await service.device.push(APNsPush(broken, collapseID: "x"))
         #expect(service.device.list == ["table-17", "w", "x"])

@@ -102,11 +102,11 @@ private final class Walk {
     }
 
     private func push(_ message: Int) throws -> ContiguousArray<UInt8> {
-        var options = Sealer.Options()
-        options.messageName = name(message)
+        var options = Sealer.Message([])
+        options.name = name(message)
         options.withdrawing = Self.withdrawn[message].map(name)
         options.isDropped = message == Self.dropped
-        return try phone.seal(#"{"aps":{"alert":"message \#(message)","sound":"default"}}"#, options: options)
+        return try phone.seal(#"{"aps":{"alert":"message \#(message)","sound":"default"}}"#, like: options)
     }
 
     private func name(_ message: Int) -> String { "\(order)-\(message)" }

@@ -30,7 +30,7 @@ public import UserNotifications
 ///
 ///         func push(_ payload: String) throws -> APNsPush {
 ///             let key = try keys.state().accounts[0].keys[0].publicKey
-///             return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
+///             return APNsPush(try Sealer(provider: provider, topic: topic).seal(Sealer.Message(payload.utf8), to: key, at: now).json)
 ///         }
 ///
 ///         @Test func aSealedMessageIsShownOpened() async throws {

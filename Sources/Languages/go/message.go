@@ -203,7 +203,7 @@ func checkPayload(data []byte, pushType PushType) (minimal []byte, aps map[strin
 	}
 	if pushType == Alert && text == "" {
 		return nil, nil, refuse(NothingToShow,
-			"aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push")
+			"aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or send it unsealed")
 	}
 	return jsontext.Minimal(data), aps, nil
 }

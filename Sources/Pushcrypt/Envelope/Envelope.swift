@@ -78,6 +78,15 @@ public struct Envelope: Hashable, Sendable {
         try self.init(text: ContiguousArray(text.utf8).span)
     }
 
+    /// Returns what an envelope for a device begins with, in an array with room for all of it.
+    static func header(for device: DevicePublicKey, bucket: Int) -> ContiguousArray<UInt8> {
+        var header = ContiguousArray<UInt8>()
+        header.reserveCapacity(overhead(device.suite) + bucket)
+        header.append(device.suite.rawValue)
+        header.append(bigEndian: device.id.value)
+        return header
+    }
+
     /// Creates an envelope from a sealer's output.
     init(sealed bytes: ContiguousArray<UInt8>, _ suite: CipherSuite) {
         self.bytes = bytes

@@ -173,7 +173,7 @@ extension Freshness {
         guard now <= sentAt.adding(timeToLive) else {
             throw OpenError(
                 .expired,
-                "the message was sent at \(sentAt) to live for \(timeToLive.seconds) seconds; check this clock (\(now))"
+                "the message was sent at \(sentAt), and its time ended at \(sentAt.adding(timeToLive)); check this clock (\(now))"
             )
         }
         guard sentAt <= now.adding(clockTolerance) else {

@@ -1,4 +1,4 @@
-/// The layout of the plaintext inside an envelope. (`Docs/Format.md`, Inner plaintext)
+/// The plaintext inside an envelope. (`Docs/Format.md`, Inner plaintext)
 ///
 ///     off   len  field
 ///     0     4    epoch
@@ -10,7 +10,7 @@
 ///     97    2    body length
 ///     99    n    body
 ///     99+n  …    zero bytes up to the bucket
-package enum InnerPlaintext {
+package struct InnerPlaintext: ~Copyable {
     static let epoch = 0..<4
     static let signature = epoch.upperBound..<epoch.upperBound + Ed25519.signatureLength
     static let kind = signature.upperBound
@@ -28,6 +28,44 @@ package enum InnerPlaintext {
         static let classMask: UInt8 = 0x0f
         static let reservedMask: UInt8 = 0x70
         static let hasCertificate: UInt8 = 0x80
+    }
+
+    private var bytes: Ephemeral
+    /// The length in bytes.
+    let bucket: Int
+
+    /// Writes everything but the signature. `body` begins with the signer's certificate, if it has one, and fits into the bucket.
+    init(
+        _ body: Span<UInt8>, bucket: Int, _ pushClass: PushClass, _ id: MessageID, sentAt: Timestamp,
+        timeToLive: Interval, by signer: EnvelopeSigner
+    ) {
+        self.bucket = bucket
+        bytes = Ephemeral(count: bucket)
+        bytes.withMutableBytes { inner in
+            inner.write(bigEndian: signer.epoch, at: Self.epoch.lowerBound)
+            inner[Self.kind] = pushClass.rawValue | (signer.certificate == nil ? 0 : Kind.hasCertificate)
+            inner.write(id.bytes.span, at: Self.messageID.lowerBound)
+            inner.write(bigEndian: sentAt.milliseconds, at: Self.sentAt.lowerBound)
+            inner.write(bigEndian: UInt32(clamping: timeToLive.seconds), at: Self.timeToLive.lowerBound)
+            inner.write(bigEndian: UInt16(body.count), at: Self.bodyLength.lowerBound)
+            inner.write(body, at: Self.body)
+        }
+    }
+
+    var contentHash: ContiguousArray<UInt8> { bytes.withSpan { Pushcrypt.contentHash(of: $0) } }
+
+    mutating func sign(_ message: ContiguousArray<UInt8>, by signer: EnvelopeSigner) {
+        let signature = signer.signature(of: message.span)
+        bytes.withMutableBytes { $0.write(signature.span, at: Self.signature.lowerBound) }
+    }
+
+    func encrypt(
+        with context: borrowing HPKEContext, appendingTo envelope: inout ContiguousArray<UInt8>
+    ) throws(SodiumRefusal) {
+        let empty = ContiguousArray<UInt8>()
+        try bytes.withSpan { (inner) throws(SodiumRefusal) in
+            try context.seal(inner, authenticating: empty.span, appendingTo: &envelope)
+        }
     }
 }
 

@@ -134,7 +134,8 @@ package struct APSFields {
                 fields.check(value, against: APSRules.alertField, in: "aps.alert")
                 fields.hasText = APSRules.isText(value) || APSRules.hasText(value)
             case "sound":
-                fields.hasSound = true
+                // An empty name is silence.
+                fields.hasSound = value.kind == .object || APSRules.isText(value)
                 fields.check(value, against: APSRules.soundField, in: "aps.sound")
             case "content-available": fields.isContentAvailable = value.flag == true
             case "mutable-content": fields.isMutableContent = value.integer == 1

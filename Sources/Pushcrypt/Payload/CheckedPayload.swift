@@ -9,22 +9,13 @@ struct CheckedPayload {
 
     /// Checks a payload; throws `malformedPayload`, `missingAPS`, `invalidField`, `nothingToShow` or `reservedKey`.
     init(_ bytes: ContiguousArray<UInt8>, for pushType: PushType) throws(SealError) {
-        do throws(JSONError) {
-            document = try JSONDocument(parsing: bytes)
-        } catch {
-            throw SealError(.malformedPayload, "the payload is not JSON that the format accepts: \(error)")
-        }
+        document = try Self.object(bytes)
         let root = document.root
-        guard root.kind == .object else {
-            throw SealError(
-                .malformedPayload, "the payload is not a JSON object; it begins with { and has an aps object")
-        }
-        for name in [PayloadKeys.encryptedData, PayloadKeys.reserved] where root[name] != nil {
+        guard root[PayloadKeys.reserved] == nil else {
             throw SealError(
                 .reservedKey,
-                name == PayloadKeys.reserved
-                    ? "the key \(name) at the top level is reserved for the format; rename yours, and pass attachments to the sealer separately from the payload"
-                    : "the payload already has \(name): seal the original payload, not a sealed one")
+                "the key \(PayloadKeys.reserved) at the top level is reserved for the format; rename yours, and pass attachments to the sealer separately from the payload"
+            )
         }
         guard let aps = root[PayloadKeys.aps], aps.kind == .object else {
             throw SealError(.missingAPS, "the payload has no aps object; a push without one is never shown")
@@ -37,39 +28,31 @@ struct CheckedPayload {
         guard fields.hasText || pushType != .alert else {
             throw SealError(
                 .nothingToShow,
-                "aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push"
+                "aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or send it unsealed"
             )
         }
         hasSound = fields.hasSound
         isContentAvailable = fields.isContentAvailable
     }
-}
 
-/// Checks of payloads that are not being sealed.
-package enum PayloadCheck {
-    /// Throws for a payload that cannot be sealed for any device, even with these texts shortened: the errors of
-    /// `CheckedPayload`, and `payloadTooLarge`.
-    package static func refuseUnsealable(
-        _ payload: ContiguousArray<UInt8>, for pushType: PushType, fitting texts: [AlertText] = []
-    ) throws(SealError) {
-        let minified = try CheckedPayload(payload, for: pushType).document.root.minified()
-        let length = minified.count
-        let budget = pushType.maximumPayloadLength
-        guard length <= budget || PayloadFitter(minified, maximumLength: budget, shortening: texts) != nil else {
-            throw .payloadTooLarge(length, budget: budget)
+    /// Parses a payload that is sealed or sent as it is; throws `malformedPayload`, or `reservedKey` for a sealed one.
+    static func object(_ bytes: ContiguousArray<UInt8>) throws(SealError) -> JSONDocument {
+        let document: JSONDocument
+        do throws(JSONError) {
+            document = try JSONDocument(parsing: bytes)
+        } catch {
+            throw SealError(.malformedPayload, "the payload is not JSON that the format accepts: \(error)")
         }
-    }
-
-    /// Returns a payload that can be sent without sealing, without white space; throws the errors of `CheckedPayload`,
-    /// and `pushTooLarge`.
-    package static func sendable(
-        _ payload: ContiguousArray<UInt8>, for pushType: PushType, isSentExactly: Bool
-    ) throws(SealError) -> ContiguousArray<UInt8> {
-        let json = try CheckedPayload(payload, for: pushType).document.root.minified()
-        let limit = PushLimit(pushType: pushType, isSentExactly: isSentExactly, suite: .x25519)
-        try limit.check(
-            isSentExactly ? json.count : JSONText.maximumReencodedLength(of: json.span), fix: "shorten it by that much")
-        return json
+        guard document.root.kind == .object else {
+            throw SealError(
+                .malformedPayload, "the payload is not a JSON object; it begins with { and has an aps object")
+        }
+        guard document.root[PayloadKeys.encryptedData] == nil else {
+            throw SealError(
+                .reservedKey,
+                "the payload already has \(PayloadKeys.encryptedData): seal the original payload, not a sealed one")
+        }
+        return document
     }
 }
 

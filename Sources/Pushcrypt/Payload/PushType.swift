@@ -1,13 +1,14 @@
-/// A type of push that can be sealed: a value of Apple's `apns-push-type`. (`Docs/Format.md`, Push types)
+/// A type of push: a value of Apple's `apns-push-type`. (`Docs/Format.md`, Push types)
+///
+/// Only `alert`, `background` and `voip` can be sealed: the system reads pushes of other types before any of the app's code runs.
 public struct PushType: Hashable, Sendable, CustomStringConvertible {
-    private enum Known: String, CaseIterable {
+    fileprivate enum Known: String, CaseIterable {
         case alert, background, voip
+        case complication, controls, fileprovider, liveactivity, location, mdm, pushtotalk, widgets
     }
 
     /// Apple's push types that the system reads before any of the app's code runs.
-    package static let readByTheSystem = [
-        "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
-    ]
+    package static let readByTheSystem = Known.allCases.filter { $0.pushClass == nil }.map(\.rawValue)
 
     private let known: Known
 
@@ -24,23 +25,43 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a push type from Apple's name.
     ///
-    /// - Throws: `pushTypeNotSealable`, with the reason.
+    /// - Throws: `pushTypeNotSealable` for any other name.
     public init(_ name: String) throws(SealError) {
         guard let known = Known(rawValue: name) else {
             throw SealError(
-                .pushTypeNotSealable,
-                Self.readByTheSystem.contains(name)
-                    ? "the system reads a \(name) push before any of the app's code runs, so nothing could open it; send it without secrets"
-                    : "there is no push type of this name; alert, background and voip can be sealed")
+                .pushTypeNotSealable, "there is no push type of this name; alert, background and voip can be sealed")
         }
         self.known = known
+    }
+
+    /// Returns what the provider signs that a push of this type is for; throws `pushTypeNotSealable` for one that the system reads.
+    package func sealableClass() throws(SealError) -> PushClass {
+        guard let pushClass = known.pushClass else {
+            throw SealError(
+                .pushTypeNotSealable,
+                "the system reads a \(self) push before any of the app's code runs, so nothing could open it; send it without secrets"
+            )
+        }
+        return pushClass
     }
 
     /// The longest push that Apple accepts, in bytes of JSON.
     public var maximumPushLength: Int { self == .voip ? 5120 : 4096 }
 
     /// The part of the topic after the bundle id.
-    package var topicSuffix: String { self == .voip ? ".voip" : "" }
+    package var topicSuffix: String {
+        switch known {
+        case .alert, .background, .mdm: ""
+        case .voip: ".voip"
+        case .complication: ".complication"
+        case .controls: ".push-type.controls"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .liveactivity: ".push-type.liveactivity"
+        case .location: ".location-query"
+        case .pushtotalk: ".voip-ptt"
+        case .widgets: ".push-type.widgets"
+        }
+    }
 
     /// The longest inner plaintext.
     package func largestBucket(_ suite: CipherSuite) -> Int {
@@ -55,17 +76,20 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
         largestBucket(suite) - InnerPlaintext.body - Certificate.length
     }
 
-    /// What the provider signs that a push of this type is for.
-    package var pushClass: PushClass {
-        switch known {
+    /// Apple's name.
+    public var description: String { known.rawValue }
+}
+
+extension PushType.Known {
+    /// Nil for a type that the system reads.
+    fileprivate var pushClass: PushClass? {
+        switch self {
         case .alert: .alert
         case .background: .background
         case .voip: .call
+        default: nil
         }
     }
-
-    /// Apple's name.
-    public var description: String { known.rawValue }
 }
 
 /// Apple's limit for the length of one push, and how the length is measured.

@@ -1,6 +1,6 @@
 /// A complete request to APNs for one push, except for the device token and the provider's authentication.
 ///
-/// `Sealer.request(for:device:collapseName:priority:expiration:)` creates one. The relay can read all of it.
+/// `Sealer.request(for:device:collapseName:priority:)` creates one. The relay can read all of it.
 public struct PushRequest: Hashable, Sendable {
     /// The urgency of delivery: `apns-priority`.
     public enum Priority: Int, CaseIterable, Sendable {

@@ -13,16 +13,17 @@ public struct SealedPayload: Hashable, Sendable {
     /// The last moment at which a receiver accepts the message: the time of sealing plus the time to live.
     public let expiresAt: Timestamp
     /// The length of the longest form that a client may re-encode the JSON to, in bytes; at most Apple's limit, unless
-    /// `Sealer.Options.isSentExactly` was set.
+    /// `Sealer.Message.isSentExactly` was set.
     public let maximumReencodedLength: Int
-    /// The number of characters that `Sealer.Options.fitting` has removed from each text that it has shortened.
+    /// The number of characters that `Sealer.Message.fitting` has removed from each text that it has shortened.
     public let shortened: [AlertText: Int]
-    /// `apns-expiration`, in seconds.
-    let expiration: UInt64
+    /// `apns-expiration`: until when APNs keeps the push, in seconds since 1970-01-01 UTC; 0 for a single delivery attempt.
+    public let expiration: UInt64
 
     init(
-        _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, recipient: DevicePublicKey,
-        pushType: PushType, expiresAt: Timestamp, expiration: UInt64, shortened: [AlertText: Int]
+        _ clear: ClearPart, _ envelope: Envelope, _ id: MessageID, _ message: Sealer.Message,
+        to device: DevicePublicKey,
+        until end: Timestamp, shortened: [AlertText: Int]
     ) {
         var json = clear.prefix
         // One more for the terminating zero of the base64url text, which is removed again.
@@ -31,11 +32,11 @@ public struct SealedPayload: Hashable, Sendable {
         json.append(ClearPart.suffix)
         self.json = json
         self.envelope = envelope
-        self.messageID = messageID
-        self.recipient = recipient
-        self.pushType = pushType
-        self.expiresAt = expiresAt
-        self.expiration = expiration
+        messageID = id
+        recipient = device
+        pushType = message.pushType
+        expiresAt = end
+        expiration = message.expiration(until: end)
         self.shortened = shortened
         maximumReencodedLength = clear.length(bucket: envelope.innerLength, envelope.suite, isSentExactly: false)
     }

@@ -1,14 +1,14 @@
 extension AttachmentSealer.FirstPass {
     /// Ends the pass, and starts the second one with a new key, hedged with the hedge key of `sealer`.
-    public consuming func sealer(for sealer: Sealer) -> AttachmentSealer { self.sealer(sealer.envelopes.signer) }
+    public consuming func sealer(for sealer: Sealer) -> AttachmentSealer { self.sealer(sealer.signer) }
 }
 
 extension FullBody {
     /// Seals the body of a payload as a separate file, with a key that is hedged with the sealer's hedge key.
     ///
     /// Returns nil if the payload has no body to show: none at all, or a localized one, or if it is not a payload,
-    /// which `Sealer.seal` reports. The caller stores `sealedFile` at `url` and passes this value to `Sealer.seal`,
-    /// with `Sealer.Options.fitting` including the body. One value serves every device that receives the payload.
+    /// which `Sealer.seal` reports. The caller stores `sealedFile` at `url` and sets this value as `Sealer.Message.fullBody`,
+    /// with `Sealer.Message.fitting` including the body. One value serves every device that receives the payload.
     ///
     /// - Parameters:
     ///   - payload: The APNs payload as UTF-8 JSON.
@@ -16,6 +16,6 @@ extension FullBody {
     ///   - sealer: The sealer for the same app.
     /// - Throws: `bodyTooLong`, or `malformedReference` for the url.
     public init?(of payload: some Sequence<UInt8>, url: String, by sealer: Sealer) throws(AttachmentError) {
-        try self.init(of: ContiguousArray(payload), url: url, by: sealer.envelopes.signer)
+        try self.init(of: ContiguousArray(payload), url: url, by: sealer.signer)
     }
 }

@@ -11,41 +11,35 @@ extension Sealer {
     ///     device's key changes; nil if the provider has only the key.
     ///   - collapseName: The name of a group of pushes that replace each other on a device; only a hash of it is sent.
     ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
-    ///   - expiration: Seconds since 1970-01-01 UTC; nil for the time until which receivers accept the message, a
-    ///     multiple of 10 minutes unless it is a VoIP push, or 0 for a message that is shown now or never.
     /// - Throws: `invalidRequest` for an empty or too long name, or for a priority that APNs refuses for this push
     ///   type.
     public func request(
         for sealed: SealedPayload, device: String? = nil, collapseName: String? = nil,
-        priority: PushRequest.Priority? = nil, expiration: UInt64? = nil
+        priority: PushRequest.Priority? = nil
     ) throws(SealError) -> PushRequest {
         let id = try collapseID(
             for: device.map { .named($0) } ?? .key(sealed.recipient),
             collapseName.map { .named($0) } ?? .message(sealed.messageID))
         return try PushRequest(
-            topic: envelopes.topic, pushType: sealed.pushType, priority: priority,
-            expiration: expiration ?? sealed.expiration, collapseID: id, payload: sealed.json)
+            topic: topic, pushType: sealed.pushType, priority: priority, expiration: sealed.expiration, collapseID: id,
+            payload: sealed.json)
     }
 
-    /// Creates the request for an unsealed payload, for a device without a key.
+    /// Creates the request for a message that is not sealed, for a device without a key.
     ///
     /// It has no collapse name, whose hash would be the same for all such devices. Copies of one message replace each other.
+    /// The push expires after the time to live, rounded as in a sealed one.
     ///
-    /// - Parameters:
-    ///   - payload: The payload as it is sent, a minified and non-empty JSON object.
-    ///   - options: The push type, the message's name and the time to live.
-    ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
-    ///   - now: The present time; the push expires after the time to live, rounded as in a sealed one.
-    /// - Throws: `invalidRequest` for an empty name, or for a priority that APNs refuses for this push type.
+    /// - Throws: `malformedPayload`, `reservedKey` or `pushTooLarge`, and `invalidRequest` for an empty name, a message that only
+    ///   a receiver understands, or a priority that APNs refuses for this push type.
     package func request(
-        unsealed payload: ContiguousArray<UInt8>, _ options: Options, priority: PushRequest.Priority? = nil,
-        at now: Timestamp
+        unsealed message: Message, priority: PushRequest.Priority? = nil, at now: Timestamp
     ) throws(SealError) -> PushRequest {
-        let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length).span)
+        let id = try message.id() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length).span)
         return try PushRequest(
-            topic: envelopes.topic, pushType: options.pushType, priority: priority,
-            expiration: options.expiration(until: now.adding(options.sealedTimeToLive(at: now))),
-            collapseID: collapseID(withoutKey: message), payload: payload)
+            topic: topic, pushType: message.pushType, priority: priority,
+            expiration: message.expiration(until: now.adding(message.sealedTimeToLive(at: now))),
+            collapseID: CollapseID.text(of: signer.providerKey, topic, withoutKey: id), payload: message.unsealed())
     }
 
     /// Returns the collapse id of a push; throws `invalidRequest` for an empty name, or a device name of more than 255
@@ -53,12 +47,6 @@ extension Sealer {
     package func collapseID(
         for device: CollapseID.Device, _ subject: CollapseID.Subject
     ) throws(SealError) -> String {
-        try CollapseID.text(of: envelopes.signer.providerKey, envelopes.topic, device, subject)
-    }
-
-    /// Returns the collapse id of a push to a device without a key: copies of one message replace each other, and no
-    /// other pushes do.
-    package func collapseID(withoutKey message: MessageID) -> String {
-        CollapseID.text(of: envelopes.signer.providerKey, envelopes.topic, withoutKey: message)
+        try CollapseID.text(of: signer.providerKey, topic, device, subject)
     }
 }

@@ -46,7 +46,7 @@ struct BatchMetrics {
     }
 
     /// Replaces the file.
-    func write(to path: String) throws(CommandFailure) {
+    func write(to path: String) throws {
         try OutputFile.write(ContiguousArray(text.utf8).span, to: path, mode: 0o666, force: true)
     }
 }

@@ -10,7 +10,7 @@ struct AnswerFetchCommand: CommandBody {
 
     init(_ arguments: inout Arguments) { self.arguments = AnswerFetchArguments(&arguments) }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         // Options may stand before the command.
         var words = console.arguments
         for name in ["answer", "fetch"] { words.firstIndex(of: name).map { _ = words.remove(at: $0) } }
@@ -55,16 +55,17 @@ package struct AnswerFetchArguments: Sendable {
     }
 
     /// The relay's origin and what signs requests to it.
-    package func relay(_ console: Console) throws(CommandFailure) -> (RelayOrigin, PushKey) {
+    package func relay(_ console: Console) throws -> (RelayOrigin, PushKey) {
         let opened = try console.open(store)
-        let stored = try withStoreErrors { () throws(KeyStoreError) in try opened.setting(.relay) }
+        let stored = try opened.setting(.relay)
         guard let text = relay ?? stored else {
-            throw .usage("no relay is known", hint: "name it with --relay, or store it: pushcrypt config relay ORIGIN")
+            throw Failure.usage(
+                "no relay is known", hint: "name it with --relay, or store it: pushcrypt config relay ORIGIN")
         }
         return (try SendArguments.origin(text), try SendArguments.pushKey(of: opened))
     }
 
-    package func answers(_ console: Console) throws(CommandFailure) -> StoredAnswers {
+    package func answers(_ console: Console) throws -> StoredAnswers {
         try StoredAnswers(try console.open(store), try topic.topic(console), limit, console)
     }
 }

@@ -61,18 +61,16 @@ struct AnswerOpenCommand: CommandBody {
         store = StoreArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let topic = try topic.topic(console)
         if isBatch {
-            let run = try BatchRun(.answered, jobs: 1, hasClearContent: true, batch, to: output, console)
+            let run = Batch(.answered, jobs: 1, hasClearContent: true, batch, to: output, console)
             let opener = try StoredAnswers(try console.open(store), topic, limit, console)
-            let warning = OnceWarning(console)
-            return try run.run(file: file) { () throws(CommandFailure) in
-                AnswerWorker(opener: opener, warning: warning)
-            }
+            let form = LineForm(.answer, OnceWarning(console))
+            return try run.run(file: file) { AnswerWorker(opener: opener, form: form) }
         }
         if let name = batch.given.first {
-            throw .usage("\(name) goes with many answers", hint: "leave it out, or add --batch")
+            throw Failure.usage("\(name) goes with many answers", hint: "leave it out, or add --batch")
         }
         let input = try console.read(file, limit: SealedAnswer.maximumTextLength + 1)
         let text = input.last == newline ? input.dropLast() : input[...]
@@ -86,36 +84,19 @@ struct AnswerOpenCommand: CommandBody {
 
 private struct AnswerWorker: LineWorker {
     let opener: StoredAnswers
-    let warning: OnceWarning
+    let form: LineForm
 
-    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
-        var answer = BatchAnswer()
-        chunk.forEachLine(maximum: BatchLine.maximumLength) { number, text in
-            answer.tally.lines += 1
-            var line: BatchLine?
-            do throws(LineFailure) {
-                guard case .text(let text) = text else { throw .lineTooLong }
-                let read = try BatchLine(text, names: ["answer"], reserved: ["opened"], warning)
-                line = read
-                try read.refuseReserved()
-                guard let sealed = try read.text("answer") else {
-                    throw LineFailure(.malformedLine, "the line has no 'answer': the text that the app sent")
+    func answer(_ chunk: LineChunk, _ answers: inout Answers) {
+        for line in chunk.lines(form) {
+            answers.tally.lines += 1
+            let failure = answers.answer(line) { json in
+                try line.check()
+                guard let sealed = try line.text("answer") else {
+                    throw Failure(.malformedLine, "the line has no 'answer': the text that the app sent")
                 }
-                let opened: DeviceAnswer
-                do throws(CommandFailure) { opened = try opener.open(sealed) } catch { throw LineFailure(error) }
-                answer.append { json in
-                    json.raw(opened.json, for: "opened")
-                    read.writePassed(to: &json)
-                }
-                answer.tally.done += 1
-            } catch {
-                answer.append { json in
-                    error.write(line: number, to: &json)
-                    line?.writePassed(to: &json)
-                }
-                answer.tally.refused[error.code, default: 0] += 1
+                json.raw(try opener.open(sealed).json, for: "opened")
             }
+            if failure == nil { answers.tally.done += 1 }
         }
-        return answer
     }
 }

@@ -49,9 +49,9 @@ struct AttachOpenCommand: CommandBody {
         force = arguments.force()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         guard output != "-" else {
-            throw .usage(
+            throw Failure.usage(
                 "the plain file does not go to standard output",
                 hint: "whether all of it is genuine shows only at its end; name a file with --output")
         }
@@ -64,13 +64,13 @@ struct AttachOpenCommand: CommandBody {
         var progress = Progress("opening", total: Int(clamping: file.size), console)
         var opener = AttachmentOpener(file)
         var plain = ContiguousArray<UInt8>()
-        try input.forEachPiece { (piece) throws(CommandFailure) in
-            try withAttachmentErrors { () throws(AttachmentError) in try opener.open(piece, into: &plain) }
+        try input.forEachPiece { piece in
+            try opener.open(piece, into: &plain)
             try output.write(plain.span)
             plain.removeAll(keepingCapacity: true)
             progress.advance(by: piece.count)
         }
-        do throws(AttachmentError) { try opener.finish(into: &plain) } catch { throw CommandFailure(error) }
+        do throws(AttachmentError) { try opener.finish(into: &plain) } catch { throw Failure(error) }
         try output.write(plain.span)
         try output.commit()
         return .done

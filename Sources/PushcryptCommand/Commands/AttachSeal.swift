@@ -58,26 +58,26 @@ struct AttachSealCommand: CommandBody {
             hint: "a key file is used without a store")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let plan = try AttachmentPlan(self)
         let key = try hedgingKey(console)
         let input = try InputFile(file, console)
         guard let size = input.size else {
-            throw .usage(
+            throw Failure.usage(
                 "\(input.name) can be read only once, and a file is sealed in two passes",
                 hint: "save it to a file first")
         }
-        let reference = try reference.map { (path) throws(CommandFailure) in
+        let reference = try reference.map { path in
             try OutputFile(path, mode: 0o600, force: force)
         }
         let sealed: SealedFile
         if output == "-" {
-            sealed = try seal(input, size, by: key, console) { (bytes) throws(CommandFailure) in
+            sealed = try seal(input, size, by: key, console) { bytes in
                 try console.write(bytes)
             }
         } else {
             let output = try OutputFile(output, mode: 0o666, force: force)
-            sealed = try seal(input, size, by: key, console) { (bytes) throws(CommandFailure) in
+            sealed = try seal(input, size, by: key, console) { bytes in
                 try output.write(bytes)
             }
             try output.commit()
@@ -100,35 +100,34 @@ struct AttachSealCommand: CommandBody {
 
     private func seal(
         _ input: borrowing InputFile, _ size: Int, by key: Sealer, _ console: Console,
-        to write: (Span<UInt8>) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> SealedFile {
+        to write: (Span<UInt8>) throws -> Void
+    ) throws -> SealedFile {
         var progress = Progress("sealing", total: size > Int.max / 2 ? .max : 2 * size, console)
         var first = AttachmentSealer.FirstPass()
-        try input.forEachPiece { (piece) throws(CommandFailure) in
+        try input.forEachPiece { piece in
             first.update(piece)
             progress.advance(by: piece.count)
         }
         try input.rewind()
         var sealer = first.sealer(for: key)
         var sealed = ContiguousArray<UInt8>()
-        try input.forEachPiece { (piece) throws(CommandFailure) in
-            try withAttachmentErrors { () throws(AttachmentError) in try sealer.seal(piece, into: &sealed) }
+        try input.forEachPiece { piece in
+            try sealer.seal(piece, into: &sealed)
             try write(sealed.span)
             sealed.removeAll(keepingCapacity: true)
             progress.advance(by: piece.count)
         }
         let file: SealedFile
-        do throws(AttachmentError) { file = try sealer.finish(into: &sealed) } catch { throw CommandFailure(error) }
+        do throws(AttachmentError) { file = try sealer.finish(into: &sealed) } catch { throw Failure(error) }
         try write(sealed.span)
         return file
     }
 
     /// The key that only hedges: what it seals shows nothing of it.
-    private func hedgingKey(_ console: Console) throws(CommandFailure) -> Sealer {
+    private func hedgingKey(_ console: Console) throws -> Sealer {
         if let signingKeyFile { return try console.readSigningKey(from: signingKeyFile).hedge }
         let store = try console.open(store)
-        let keys = try withStoreErrors { () throws(KeyStoreError) in try SealingKeys(of: store, signWith: signer) }
-        let key = try withStoreErrors { () throws(KeyStoreError) in try keys.anySigner() }
+        let key = try Keys(.store(store, signWith: signer)).anySigner()
         return Sealer(signer: key.signer, topic: key.topic ?? .example)
     }
 
@@ -139,24 +138,24 @@ struct AttachSealCommand: CommandBody {
         private let name: String
         private let kind: ShownFileType?
 
-        init(_ command: AttachSealCommand) throws(CommandFailure) {
+        init(_ command: AttachSealCommand) throws {
             if command.output == "-", command.reference == nil {
-                throw .usage(
+                throw Failure.usage(
                     "the sealed file and its reference cannot both go to standard output",
                     hint: "add --reference FILE for one of them")
             }
             if let reference = command.reference, reference == command.output {
-                throw .usage(
+                throw Failure.usage(
                     "--output and --reference name the same file",
                     hint: "the sealed file is stored; its reference is not")
             }
             if command.file == "-", command.name == nil {
-                throw .usage("--name is missing", hint: "standard input has no name")
+                throw Failure.usage("--name is missing", hint: "standard input has no name")
             }
             name = command.name ?? command.file.split(separator: "/").last.map(String.init) ?? command.file
             kind = ShownFileType(fileName: name)
             guard let type = command.type ?? kind?.type else {
-                throw .usage(
+                throw Failure.usage(
                     "the name \(quoted(name)) does not tell what the file is",
                     hint: "add --type with a uniform type identifier, for example --type com.adobe.pdf",
                     "notifications show these without it: "
@@ -164,10 +163,10 @@ struct AttachSealCommand: CommandBody {
             }
             self.type = type
             url = command.url
-            try checkOption("--name") { () throws(AttachmentError) in try AttachmentRules.check(name: name) }
-            try checkOption("--type") { () throws(AttachmentError) in try AttachmentRules.check(type: type) }
+            try naming("--name", exit: .usage) { try AttachmentRules.check(name: name) }
+            try naming("--type", exit: .usage) { try AttachmentRules.check(type: type) }
             if let url {
-                try checkOption("--url") { () throws(AttachmentError) in try AttachmentRules.check(url: url) }
+                try naming("--url", exit: .usage) { try AttachmentRules.check(url: url) }
             }
         }
 

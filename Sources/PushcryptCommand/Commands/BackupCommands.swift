@@ -24,12 +24,14 @@ struct BackupCommand: CommandBody {
         store = StoreArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        guard file != "-", keyFile != "-" else { throw .usage("a backup is written to a file, not to standard output") }
+    func run(_ console: Console) throws -> ExitCode {
+        guard file != "-", keyFile != "-" else {
+            throw Failure.usage("a backup is written to a file, not to standard output")
+        }
         for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
         let store = try console.open(store)
         let (file, keyFile) = (file, keyFile)
-        try withStoreErrors { () throws(KeyStoreError) in try store.backUp(to: file, key: keyFile) }
+        try store.backUp(to: file, key: keyFile)
         console.changed("wrote \(file), and checked every row of it")
         return .done
     }
@@ -62,8 +64,10 @@ struct RestoreCommand: CommandBody {
         store = StoreArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        guard file != "-", keyFile != "-" else { throw .usage("a backup is read from a file, not from standard input") }
+    func run(_ console: Console) throws -> ExitCode {
+        guard file != "-", keyFile != "-" else {
+            throw Failure.usage("a backup is read from a file, not from standard input")
+        }
         for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
         let path = try console.path(of: store)
         if let keyFile { console.warnIfOfEverybody(keyFile) }
@@ -100,8 +104,8 @@ struct RestoreCommand: CommandBody {
             file, to: path, key: keyFile, passphrase: passphrase, replace: replaces, at: console.timestamp)
     }
 
-    private func failure(_ error: KeyStoreError) -> CommandFailure {
-        let failure = CommandFailure(error)
+    private func failure(_ error: KeyStoreError) -> Failure {
+        let failure = Failure(error)
         let hint: String
         switch error.code {
         case .storeExists where !replaces: hint = "--replace replaces it"

@@ -25,7 +25,7 @@ struct CompletionsCommand: CommandBody {
         program = arguments.table.program
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         try console.write(shell.script(for: program))
         return .done
     }
@@ -52,7 +52,7 @@ struct CompleteCommand: CommandBody {
         table = arguments.table
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let input = try console.read("-", limit: Self.maximumLine, mayBeEmpty: true).split(
             separator: 0, omittingEmptySubsequences: false
         )

@@ -29,17 +29,18 @@ struct ConfigCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         guard let setting = name.flatMap(Setting.init(rawValue:)) else {
-            guard !isReset else { throw .usage("NAME is missing", hint: "--default goes with one setting") }
+            guard !isReset else { throw Failure.usage("NAME is missing", hint: "--default goes with one setting") }
             return try list(try console.open(store), console)
         }
-        if isReset, value != nil { throw .usage("VALUE and --default exclude each other") }
+        if isReset, value != nil { throw Failure.usage("VALUE and --default exclude each other") }
         let store = try console.open(store)
         guard value != nil || isReset else {
-            let set = try withStoreErrors { () throws(KeyStoreError) in try store.setting(setting) }
+            let set = try store.setting(setting)
             guard let value = set ?? setting.standard else {
-                throw .refused("\(setting.rawValue) is not set", hint: "pushcrypt config \(setting.rawValue) VALUE")
+                throw Failure.refused(
+                    "\(setting.rawValue) is not set", hint: "pushcrypt config \(setting.rawValue) VALUE")
             }
             try console.write(value + "\n")
             return .done
@@ -47,19 +48,19 @@ struct ConfigCommand: CommandBody {
         let value = self.value.map(setting.stored)
         if let value { try setting.check(value) }
         if setting == .topic,
-            let topic = try value.map({ (value) throws(CommandFailure) in try Topic(value, in: "VALUE") })
+            let topic = try value.map({ value in try Topic(value, in: "VALUE") })
         {
             console.warnOfSuffix(topic)
         }
-        try withStoreErrors { () throws(KeyStoreError) in try store.setSetting(value, named: setting.rawValue) }
+        try store.setSetting(value, named: setting.rawValue)
         console.changed(value.map { "set \(setting.rawValue) to \($0)" } ?? "reset \(setting.rawValue)")
         return .done
     }
 
-    private func list(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> ExitCode {
+    private func list(_ store: SQLiteKeyStore, _ console: Console) throws -> ExitCode {
         var rows: [(setting: Setting, value: String?)] = []
         for setting in Setting.allCases {
-            rows.append((setting, try withStoreErrors { () throws(KeyStoreError) in try store.setting(setting) }))
+            rows.append((setting, try store.setting(setting)))
         }
         if isJSON {
             var json = JSONWriter()

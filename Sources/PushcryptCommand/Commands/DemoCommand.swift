@@ -18,13 +18,13 @@ struct DemoCommand: CommandBody {
         table = arguments.table
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if let kept {
             try keep(kept, console)
             return .done
         }
         let folder = try TemporaryFolder()
-        return try folder.whileItExists { (path) throws(CommandFailure) in
+        return try folder.whileItExists { path in
             // What the commands write is enough here.
             var quiet = console
             quiet.isQuiet = true
@@ -34,12 +34,12 @@ struct DemoCommand: CommandBody {
     }
 
     /// Makes the folder under another name first, so that it appears complete or not at all.
-    private func keep(_ folder: String, _ console: Console) throws(CommandFailure) {
+    private func keep(_ folder: String, _ console: Console) throws {
         let folder = String(folder.reversed().drop { $0 == "/" }.reversed())
         if folder.isEmpty || Folder.hasEntry(at: folder) {
-            throw .usage("\(quoted(folder)) exists already", hint: "name a folder that does not exist")
+            throw Failure.usage("\(quoted(folder)) exists already", hint: "name a folder that does not exist")
         }
-        try TemporaryFolder(beside: folder).whileItExists { (path) throws(CommandFailure) in
+        try TemporaryFolder(beside: folder).whileItExists { (path) throws in
             // A file that is never committed takes what the commands write.
             let output = try OutputFile("\(path)/output", mode: 0o600, force: false)
             var silent = Console(
@@ -69,7 +69,7 @@ private struct Demo {
     private static let payload =
         #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"},"chat":"c41"}"#
 
-    func tell() throws(CommandFailure) {
+    func tell() throws {
         try firstPush()
         try refusedPush()
         try secondPhone()
@@ -77,14 +77,14 @@ private struct Demo {
     }
 
     /// Makes the stores and the payload, and nothing else.
-    func prepare() throws(CommandFailure) {
+    func prepare() throws {
         try meet()
         for record in ["server", "phone"] { Folder.remove("\(path)/\(record).json") }
         try write(Self.payload, to: "payload.json")
     }
 
     /// Makes the server's and the phone's keys.
-    private func meet() throws(CommandFailure) {
+    private func meet() throws {
         try say("1. The server and Alice's phone each make a key. Only public keys change hands.")
         try command("--store server init", isShown: false)
         try command("--store server key new provider --topic com.example.app")
@@ -92,7 +92,7 @@ private struct Demo {
         try enrol("phone")
     }
 
-    private func firstPush() throws(CommandFailure) {
+    private func firstPush() throws {
         try meet()
         try say("2. The payload that the server sends today, and the same, sealed: all that Apple sees.")
         try write(Self.payload, to: "payload.json")
@@ -104,7 +104,7 @@ private struct Demo {
     }
 
     /// Makes a key on a device, and registers it for Alice.
-    private func enrol(_ device: String) throws(CommandFailure) {
+    private func enrol(_ device: String) throws {
         try command("--store \(device) init", isShown: false)
         try command("--store \(device) key new device --topic com.example.app")
         try command("--store \(device) key show --json -o \(device).json")
@@ -112,13 +112,13 @@ private struct Demo {
         try command("--store \(device) provider pin server.json")
     }
 
-    private func refusedPush() throws(CommandFailure) {
+    private func refusedPush() throws {
         try say("4. One character was changed on the way: the push is refused, and the phone shows the placeholder.")
         try write(Self.tampered(try read("sealed.json")), to: "tampered.json")
         try command("--store phone open --banner tampered.json", expecting: .refused)
     }
 
-    private func secondPhone() throws(CommandFailure) {
+    private func secondPhone() throws {
         try say("5. Alice has a tablet too. A push for her becomes two lines, and each device opens its own.")
         try enrol("tablet")
         try command("--store server seal --to-user alice payload.json -o lines.json")
@@ -126,7 +126,7 @@ private struct Demo {
         for line in try read("shown.json").split(separator: "\n") { try console.write(Self.summary(line) + "\n") }
     }
 
-    private func rotation() throws(CommandFailure) {
+    private func rotation() throws {
         try say(
             "6. From now on another key signs, which the server's provider key certifies. The next push tells the phone."
         )
@@ -147,18 +147,18 @@ private struct Demo {
 
     // MARK: Telling
 
-    private func say(_ text: String) throws(CommandFailure) {
+    private func say(_ text: String) throws {
         try console.write("\n" + console.styled(text, .bold) + "\n")
     }
 
-    private func show(_ file: String) throws(CommandFailure) {
+    private func show(_ file: String) throws {
         try console.write(console.styled("$ cat \(file)", .cyan) + "\n" + read(file).trimmedNewline + "\n")
     }
 
     /// Runs a command of the table in this process; names of files mean files in the folder.
     private func command(
         _ line: String, expecting expected: ExitCode = .done, isShown: Bool = true
-    ) throws(CommandFailure) {
+    ) throws {
         if isShown { try console.write(console.styled("$ pushcrypt \(line)", .cyan) + "\n") }
         let words = line.split(separator: " ").map(String.init)
         let stores = ["server", "phone", "tablet"]
@@ -169,15 +169,16 @@ private struct Demo {
         let exit = run(arguments: arguments, table: table, console: console)
         if exit != .done { try console.write("(exit \(exit.rawValue))\n") }
         guard exit == expected else {
-            throw .failed("the demonstration expected exit \(expected.rawValue) here", hint: "run pushcrypt doctor")
+            throw Failure.failed(
+                "the demonstration expected exit \(expected.rawValue) here", hint: "run pushcrypt doctor")
         }
     }
 
-    private func write(_ text: String, to file: String) throws(CommandFailure) {
+    private func write(_ text: String, to file: String) throws {
         try OutputFile.write(ContiguousArray((text + "\n").utf8).span, to: "\(path)/\(file)", mode: 0o600, force: false)
     }
 
-    private func read(_ file: String) throws(CommandFailure) -> String {
+    private func read(_ file: String) throws -> String {
         String(decoding: try console.read("\(path)/\(file)", limit: 1 << 16), as: UTF8.self)
     }
 

@@ -34,11 +34,11 @@ struct DeviceAcceptCommand: CommandBody {
         arguments.option("--serve", excludes: ["--json"], hint: "it writes JSON in any case")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if let socket { return try DeviceServe(path: socket, arguments: store, console: console).run() }
         let post = try Self.post(try console.read(file, limit: PhonePost.maximumLength + 1))
         if case .answer = post, !isJSON {
-            throw .usage(
+            throw Failure.usage(
                 "the post is an answer, which only --json prints", hint: "add --json, and give it to answer open")
         }
         let answer = try Self.accept(post, try console.open(store), console)
@@ -46,34 +46,34 @@ struct DeviceAcceptCommand: CommandBody {
     }
 
     /// Reads a post.
-    static func post(_ text: ContiguousArray<UInt8>) throws(CommandFailure) -> PhonePost {
+    static func post(_ text: ContiguousArray<UInt8>) throws -> PhonePost {
         do throws(KeyError) { return try PhonePost(json: text, over: .open) } catch {
-            throw CommandFailure(error, in: "the phone's post")
+            throw Failure(error, in: "the phone's post")
         }
     }
 
     /// Takes a post, and reports what it has changed.
     static func accept(
         _ post: PhonePost, _ store: SQLiteKeyStore, _ console: Console
-    ) throws(CommandFailure) -> PostAnswer {
+    ) throws -> PostAnswer {
         let answer: PostAnswer?
         do throws(KeyStoreError) {
             let terms = ReplyTerms(suites: try store.permittedSuites(), topic: try store.defaultTopic())
             answer = try store.accept(post, terms, at: console.timestamp)
         } catch {
             // A failure of the store is not 65, which says that there is no such code.
-            let failure = CommandFailure(error)
-            throw CommandFailure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
+            let failure = Failure(error)
+            throw Failure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
         }
         guard let answer else {
-            throw CommandFailure(PairingError(.unknown, "no open code belongs to this request: answer with status 404"))
+            throw Failure(PairingError(.unknown, "no open code belongs to this request: answer with status 404"))
         }
         try report(answer, store, console)
         return answer
     }
 
     /// Writes the body of the answer, in --json beside what became of the post.
-    private func write(_ answer: PostAnswer, _ console: Console) throws(CommandFailure) -> ExitCode {
+    private func write(_ answer: PostAnswer, _ console: Console) throws -> ExitCode {
         guard isJSON else {
             try console.write(String(decoding: answer.body, as: UTF8.self) + "\n")
             return .done
@@ -84,7 +84,7 @@ struct DeviceAcceptCommand: CommandBody {
 
     private static func report(
         _ answer: PostAnswer, _ store: SQLiteKeyStore, _ console: Console
-    ) throws(CommandFailure) {
+    ) throws {
         switch answer.event {
         case .registered(let id, let outcome): try changed(outcome.name, id, store, console)
         case .paired(let id, _): try changed("paired", id, store, console)
@@ -98,8 +98,8 @@ struct DeviceAcceptCommand: CommandBody {
 
     private static func changed(
         _ verb: String, _ id: String, _ store: SQLiteKeyStore, _ console: Console
-    ) throws(CommandFailure) {
-        let device = try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id) }
+    ) throws {
+        let device = try store.device(id: id)
         console.changed(verb, device, id)
         var foreign = try ForeignProviders(of: store)
         foreign.add(id, pinning: device?.pinnedProvider)

@@ -86,29 +86,29 @@ struct DeviceAddCommand: CommandBody {
         arguments.atMostOne(of: "--reply", "--json")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if isBatch {
             guard file == nil else {
-                throw .usage("--batch reads one file", hint: "cat joins several: cat a b | pushcrypt …")
+                throw Failure.usage("--batch reads one file", hint: "cat joins several: cat a b | pushcrypt …")
             }
             return try addDevices(file: id ?? "-", to: store, batch, console)
         }
         if let name = batch.given.first {
-            throw .usage("\(name) goes with many devices", hint: "leave it out, or add --batch")
+            throw Failure.usage("\(name) goes with many devices", hint: "leave it out, or add --batch")
         }
         guard let id else {
-            throw .usage("ID is missing", hint: "usage: pushcrypt device add [options] ID [FILE]")
+            throw Failure.usage("ID is missing", hint: "usage: pushcrypt device add [options] ID [FILE]")
         }
         return try add(id, console)
     }
 
-    private func add(_ id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let bytes = try console.read(file ?? "-", limit: DeviceInput.maximumRecord)
+    private func add(_ id: String, _ console: Console) throws -> ExitCode {
+        let bytes = try console.readRecord(file ?? "-")
         var (registration, signed) = try DeviceInput.record(bytes)
         try DeviceInput.check(signed, isOf: id)
         if let topic = try topic.topic(console) {
             guard registration.topic == nil || registration.topic == topic else {
-                throw .usage("the record is for another topic than --topic", hint: "leave --topic out")
+                throw Failure.usage("the record is for another topic than --topic", hint: "leave --topic out")
             }
             registration.topic = topic
         }
@@ -120,7 +120,7 @@ struct DeviceAddCommand: CommandBody {
             outcome = try store.addDevice(
                 registration, signed: signed, id: id, owner: owner, replace: replaces, at: console.timestamp)
         } catch {
-            let failure = CommandFailure(error)
+            let failure = Failure(error)
             if wantsReply, let refusal = error.refusal {
                 let replies = try RegistrationReplies(of: store)
                 try console.write(line: replies.reply(to: registration, of: id, refused: refusal).json)
@@ -130,7 +130,7 @@ struct DeviceAddCommand: CommandBody {
                 "after a rotation give the record, which has a generation: pushcrypt key show --json"
             ])
         }
-        console.changed(outcome.name, try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id) }, id)
+        console.changed(outcome.name, try store.device(id: id), id)
         var foreign = try ForeignProviders(of: store)
         let members = foreign.add(id, pinning: registration.pinnedProvider)
         console.warn(of: foreign)
@@ -162,11 +162,11 @@ struct DeviceAddCommand: CommandBody {
 
 extension DeviceAddCommand {
     /// What the command line says of the token.
-    private func address() throws(CommandFailure) -> PushAddress {
+    private func address() throws -> PushAddress {
         var address = PushAddress(environment: environment)
         guard let token else { return address }
         address.token = PushAddress.token(token)
-        guard address.token != nil else { throw .usage("--token is not \(PushAddress.tokenForm)") }
+        guard address.token != nil else { throw Failure.usage("--token is not \(PushAddress.tokenForm)") }
         return address
     }
 }

@@ -31,18 +31,16 @@ struct DeviceImportCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let now = console.timestamp
         var lines = try NumberedLines(file, console)
         var counts = ImportCounts()
         var foreign = try ForeignProviders(of: store)
-        try lines.forEach { (line) throws(CommandFailure) in
+        try lines.forEach { line in
             try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
-        } take: { (items, lines) throws(CommandFailure) in
-            let result = try withStoreErrors { () throws(KeyStoreError) in
-                try store.importDevices(items.map(\.item), replace: replaces, at: now)
-            }
+        } take: { items, lines in
+            let result = try store.importDevices(items.map(\.item), replace: replaces, at: now)
             counts.add(result)
             foreign.add(items.map(\.item), except: Set(result.refused.map(\.index)))
             for refusal in result.refused {
@@ -85,7 +83,7 @@ private struct ImportCounts {
 
 extension Console {
     /// Reports counts: as JSON on standard output, or as a line for people.
-    func report(_ counts: [(name: String, count: Int)], asJSON: Bool) throws(CommandFailure) {
+    func report(_ counts: [(name: String, count: Int)], asJSON: Bool) throws {
         guard asJSON else {
             let words = counts.map { "\($0.count) \($0.name.split(separator: "_").joined(separator: " "))" }
             return changed(words.joined(separator: ", "))

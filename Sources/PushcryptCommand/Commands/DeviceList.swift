@@ -29,7 +29,7 @@ struct DeviceListCommand: CommandBody {
         arguments.atMostOne(of: "--user", "--removed")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         var printer = DevicePrinter(console)
         var foreign = try ForeignProviders(of: store)
@@ -73,7 +73,7 @@ struct DeviceExportCommand: CommandBody {
         output = OutputArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         guard let path = output.file else {
             var printer = DevicePrinter(console)
@@ -85,7 +85,7 @@ struct DeviceExportCommand: CommandBody {
         var printer = DevicePrinter(console, output: file.descriptor, name: quoted(path))
         try export(store, to: &printer)
         guard printer.damaged == 0 else {
-            throw .refused(
+            throw Failure.refused(
                 "\(quoted(path)) was not written: not every row could be read",
                 hint: "without --output the others go to standard output; pushcrypt doctor says what to do")
         }
@@ -94,7 +94,7 @@ struct DeviceExportCommand: CommandBody {
     }
 }
 
-private func export(_ store: SQLiteKeyStore, to printer: inout DevicePrinter) throws(CommandFailure) {
+private func export(_ store: SQLiteKeyStore, to printer: inout DevicePrinter) throws {
     let failure = listFailure {
         try store.forEachDevice { try printer.print($0, ExportedDevice.text) }
         try store.forEachRemovedDevice { try printer.print($0, ExportedDevice.text) }
@@ -104,13 +104,13 @@ private func export(_ store: SQLiteKeyStore, to printer: inout DevicePrinter) th
 }
 
 /// Returns the error of the store or of writing that ended a list.
-private func listFailure(_ body: () throws -> Void) -> CommandFailure? {
+private func listFailure(_ body: () throws -> Void) -> Failure? {
     do {
         try body()
         return nil
     } catch let error as KeyStoreError {
-        return CommandFailure(error)
-    } catch let error as CommandFailure {
+        return Failure(error)
+    } catch let error as Failure {
         return error
     } catch {
         return .failed("the devices could not be listed")
@@ -160,7 +160,7 @@ private struct DevicePrinter: ~Copyable {
 
     mutating func print<Row>(
         _ row: Result<Row, KeyStoreError>, _ text: (Row) -> ContiguousArray<UInt8>
-    ) throws(CommandFailure) {
+    ) throws {
         switch row {
         case .success(let row):
             bytes += text(row)
@@ -173,11 +173,11 @@ private struct DevicePrinter: ~Copyable {
         }
     }
 
-    mutating func flush() throws(CommandFailure) {
+    mutating func flush() throws {
         do throws(SystemError) {
             try output.writeAll(bytes.span)
         } catch {
-            throw error == .readerIsGone ? .readerIsGone : .failed("cannot write \(name): \(error.text)")
+            throw error == .readerIsGone ? Failure.readerIsGone : .failed("cannot write \(name): \(error.text)")
         }
         bytes.removeAll(keepingCapacity: true)
     }

@@ -47,34 +47,32 @@ struct DevicePairNewCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let given = try topic.topic(console)
-        let (provider, settled) = try withStoreErrors { () throws(KeyStoreError) in
-            let settled = if let given { given } else { try store.defaultTopic() }
-            if let signer { return (try store.providerKey(named: signer), settled) }
-            return (try ProviderKeys(of: store).key(for: settled), settled)
-        }
+        let settled = if let given { given } else { try store.defaultTopic() }
+        let provider =
+            if let signer { try store.providerKey(named: signer) } else {
+                try ProviderKeys(of: store).key(for: settled)
+            }
         guard let topic = settled ?? provider.topic else {
-            throw .usage("no topic is given, and the provider key is bound to none", hint: TopicArgument.hint)
+            throw Failure.usage("no topic is given, and the provider key is bound to none", hint: TopicArgument.hint)
         }
         let code: PairingCode
         do throws(PairingError) {
             code = try PairingCode(url: url, provider: provider.publicKey)
         } catch {
-            throw .usage("--url: \(error)")
+            throw Failure.usage("--url: \(error)")
         }
-        try withStoreErrors { () throws(KeyStoreError) in
-            try store.addPairing(
-                code, topic: topic, provider: provider.publicKey, user: user, replacing: replaced,
-                at: console.timestamp)
-        }
-        try code.withText { (text) throws(CommandFailure) in try show(text, console) }
+        try store.addPairing(
+            code, topic: topic, provider: provider.publicKey, user: user, replacing: replaced,
+            at: console.timestamp)
+        try code.withText { text in try show(text, console) }
         console.changed("made a pairing code: for one phone, \(topic), 10 minutes")
         return .done
     }
 
-    private func show(_ text: Span<UInt8>, _ console: Console) throws(CommandFailure) {
+    private func show(_ text: Span<UInt8>, _ console: Console) throws {
         if isJSON {
             var json = JSONWriter()
             json.object { json in

@@ -36,24 +36,24 @@ struct DeviceRemoveCommand: CommandBody {
         arguments.atMostOne(of: "--from-apns-410", "--user")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if readsAnswers {
             guard ids.count <= 1 else {
-                throw .usage("--from-apns-410 reads one file", hint: "cat joins several: cat a b | pushcrypt …")
+                throw Failure.usage("--from-apns-410 reads one file", hint: "cat joins several: cat a b | pushcrypt …")
             }
             return try removeUnregistered(file: ids.first ?? "-", console)
         }
         if let user, !ids.isEmpty {
-            throw .usage("--user removes all devices of \(quoted(user))", hint: "leave the IDs out, or --user")
+            throw Failure.usage("--user removes all devices of \(quoted(user))", hint: "leave the IDs out, or --user")
         }
         guard user != nil || !ids.isEmpty else {
-            throw .usage("ID is missing", hint: "usage: pushcrypt device remove [options] ID ...")
+            throw Failure.usage("ID is missing", hint: "usage: pushcrypt device remove [options] ID ...")
         }
         let store = try console.open(store)
         let now = console.timestamp
         var (ids, removed, unknown): ([String], Int, [String]) = (ids, 0, [])
         if let user {
-            for device in try withStoreErrors({ () throws(KeyStoreError) in try store.devices(ofUser: user) }) {
+            for device in try store.devices(ofUser: user) {
                 switch device {
                 case .success(let device): ids.append(device.id)
                 case .failure(let error): console.error("\(error.code): \(error)")
@@ -63,9 +63,7 @@ struct DeviceRemoveCommand: CommandBody {
         for id in ids {
             // A row that cannot be read is removed too.
             let device = try? store.device(id: id)
-            let wasThere = try withStoreErrors { () throws(KeyStoreError) in
-                try store.removeDevice(id: id, reason: reason, at: now)
-            }
+            let wasThere = try store.removeDevice(id: id, reason: reason, at: now)
             if wasThere {
                 removed += 1
                 console.changed("removed", device, id)
@@ -81,22 +79,22 @@ struct DeviceRemoveCommand: CommandBody {
         return isDone ? .done : .refused
     }
 
-    private func removeUnregistered(file: String, _ console: Console) throws(CommandFailure) -> ExitCode {
+    private func removeUnregistered(file: String, _ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let now = console.timestamp
         var lines = try NumberedLines(file, console)
         var result = DeviceRemovalResult()
         var grants = 0
         var ignored = 0
-        try lines.forEach { (line) throws(CommandFailure) in
+        try lines.forEach { line in
             let lost = try ProviderAnswer(line).lost
             if lost == nil { ignored += 1 }
             return lost
-        } take: { (items, _) throws(CommandFailure) in
+        } take: { items, _ in
             let devices = items.compactMap { if case .device(let lost) = $0.item { lost } else { nil } }
             let ended = items.compactMap { if case .grant(let ended) = $0.item { ended } else { nil } }
-            result.add(try withStoreErrors { () throws(KeyStoreError) in try store.removeDevices(devices, at: now) })
-            grants += try withStoreErrors { () throws(KeyStoreError) in try store.endGrants(ended) }
+            result.add(try store.removeDevices(devices, at: now))
+            grants += try store.endGrants(ended)
         }
         let counts = [
             ("removed", result.removed), ("kept", result.kept), ("unknown", result.unknown), ("ignored", ignored),
@@ -128,11 +126,11 @@ struct DevicePurgeCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let (milliseconds, overflow) = UInt64(clamping: age).multipliedReportingOverflow(by: 1000)
         let end = console.timestamp.subtracting(milliseconds: overflow ? .max : milliseconds)
-        let count = try withStoreErrors { () throws(KeyStoreError) in try store.forgetRemovedDevices(upTo: end) }
+        let count = try store.forgetRemovedDevices(upTo: end)
         try console.report([("forgotten", count)], asJSON: isJSON)
         return .done
     }

@@ -13,7 +13,7 @@ struct DeviceServe {
     let console: Console
 
     /// Serves until a signal; what is open then is finished.
-    func run() throws(CommandFailure) -> ExitCode {
+    func run() throws -> ExitCode {
         var store = OpenedStore(try console.open(arguments))
         do throws(SystemError) {
             let stop = try StopSignal()
@@ -27,7 +27,7 @@ struct DeviceServe {
             }
             return .done
         } catch {
-            throw .failed("cannot serve at \(quoted(path)): \(error.text)")
+            throw Failure.failed("cannot serve at \(quoted(path)): \(error.text)")
         }
     }
 
@@ -40,10 +40,11 @@ struct DeviceServe {
             return SCGI.Answer(error.status)
         }
         guard request.method == "POST" else { return SCGI.Answer("405 Method Not Allowed") }
-        do throws(CommandFailure) {
+        do {
             let body = try accept(request.body, &store)
             return SCGI.Answer("200 OK", body)
         } catch {
+            let error = Failure(error)
             console.warning(error.message)
             return SCGI.Answer(error.exit == .refused ? "404 Not Found" : "503 Service Unavailable")
         }
@@ -52,9 +53,9 @@ struct DeviceServe {
     /// Takes a post, and writes what it was to standard output before it is answered.
     private func accept(
         _ text: ContiguousArray<UInt8>, _ store: inout OpenedStore
-    ) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    ) throws -> ContiguousArray<UInt8> {
         let post = try DeviceAcceptCommand.post(text)
-        let answer = try store.use { (store) throws(CommandFailure) in
+        let answer = try store.use { store in
             try DeviceAcceptCommand.accept(post, store, console)
         }
         try console.write(line: answer.json(withReply: false))
@@ -69,11 +70,12 @@ private struct OpenedStore {
     init(_ store: SQLiteKeyStore) { self.store = store }
 
     /// Uses the store, and once more after a failure of its files.
-    mutating func use<R>(_ body: (SQLiteKeyStore) throws(CommandFailure) -> R) throws(CommandFailure) -> R {
+    mutating func use<R>(_ body: (SQLiteKeyStore) throws -> R) throws -> R {
         try follow { (store) throws(KeyStoreError) in try store.version().isReplaced }
-        do throws(CommandFailure) {
+        do {
             return try body(store)
         } catch {
+            let error = Failure(error)
             guard (error.cause as? KeyStoreError)?.code == .inputOutput else { throw error }
             try follow { _ in true }
             return try body(store)
@@ -82,13 +84,13 @@ private struct OpenedStore {
 
     private mutating func follow(
         if isDue: (SQLiteKeyStore) throws(KeyStoreError) -> Bool
-    ) throws(CommandFailure) {
+    ) throws {
         do throws(KeyStoreError) {
             if try isDue(store) { store = try store.anotherConnection() }
         } catch {
             // Never exit 65, which says that there is no such code.
-            let failure = CommandFailure(error)
-            throw CommandFailure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
+            let failure = Failure(error)
+            throw Failure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
         }
     }
 }

@@ -19,11 +19,9 @@ struct DeviceShowCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
-        let device = try withStoreErrors { () throws(KeyStoreError) in
-            try store.readDevices { (reader) throws(KeyStoreError) in try reader.device(id: id) }
-        }
+        let device = try store.readDevices { (reader) throws(KeyStoreError) in try reader.device(id: id) }
         if isJSON {
             try console.write(ExportedDevice.text(device).span)
         } else {

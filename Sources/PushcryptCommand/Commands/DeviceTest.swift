@@ -34,22 +34,24 @@ struct DeviceTestCommand: CommandBody {
         output = OutputArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let source = SealSource.store(try console.open(store), signWith: signer)
+    func run(_ console: Console) throws -> ExitCode {
+        let source = KeySource.store(try console.open(store), signWith: signer)
         let now = console.timestamp
-        let settings = SealSettings(SealRequest(topic: try topic.topic()), emission: .request, now: { now })
         let text = self.message ?? "This device opens what its provider seals."
-        let target = try source.target(to: id, in: "ID", settings, console)
-        let message = try target.seal(Self.payload(text, at: now), settings, deviceGivenIn: "ID")
+        var asked = Message(content: Sealer.Message(Self.payload(text, at: now)))
+        asked.topic = try topic.topic()
+        do { asked.recipient = try Recipient(named: id) } catch { throw Failure(error, inOption: "ID") }
+        let settings = SealSettings(message: asked, form: SealForm(emission: .request), lines: .ids, now: { now })
+        let (message, _) = try SealWorker(settings, Keys(source), nil, console).sealOnly(for: id)
         let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
             message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
         }
-        var output = message.payload.json
+        var output = message.json
         if isJSON {
             var json = JSONWriter()
             json.object { json in
-                message.write(.payload, withFacts: true, to: &json)
-                target.device.address.write(to: &json)
+                message.writeMessage(SealForm(hasFacts: true), to: &json)
+                message.device.address.write(to: &json)
                 json.object(for: "headers") { json in
                     for (name, value) in headers { json.string(value, for: name) }
                 }
@@ -63,7 +65,7 @@ struct DeviceTestCommand: CommandBody {
             "send it unchanged, with your APNs client and these headers: "
                 + headers.map { "\($0.name): \($0.value)" }.joined(separator: ", "))
         console.hint(
-            "the phone's journal calls it \(message.payload.envelope.fingerprint); "
+            "the phone's journal calls it \(message.fingerprint ?? ""); "
                 + "'pushcrypt explain' says what the code there means")
         return .done
     }

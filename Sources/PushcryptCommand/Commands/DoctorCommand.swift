@@ -9,7 +9,7 @@ struct DoctorCommand: CommandBody {
 
     init(_ arguments: inout Arguments) { self.arguments = DoctorArguments(&arguments) }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if arguments.isSend {
             var words = console.arguments
             if let name = words.firstIndex(of: "doctor") { words.remove(at: name) }
@@ -18,7 +18,7 @@ struct DoctorCommand: CommandBody {
                 ["doctor"] + (try login.stored(arguments.store, topic: arguments.topic == nil, console)) + words)
         }
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
-        do throws(CommandFailure) {
+        do {
             let directory = try console.path(of: arguments.store)
             findings += SQLiteKeyStore.check(filesIn: directory)
             let store = try console.openQuietly(arguments.store)
@@ -32,6 +32,7 @@ struct DoctorCommand: CommandBody {
                 findings += try checkKeys(of: store, at: console.timestamp)
             }
         } catch {
+            let error = Failure(error)
             findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
         }
         return try console.report(findings, isJSON: arguments.isJSON)
@@ -72,7 +73,7 @@ package struct DoctorArguments: Sendable {
 
 extension Console {
     /// Writes what was found; returns whether nothing is wrong.
-    package func report(_ findings: [Finding], isJSON: Bool) throws(CommandFailure) -> ExitCode {
+    package func report(_ findings: [Finding], isJSON: Bool) throws -> ExitCode {
         var output = OutputBuffer(self)
         let findings = findings + warningsGivenOnce.map { Finding(.warning, $0) }
         for finding in findings { try output.append(isJSON ? finding.json : finding.line(self)) }

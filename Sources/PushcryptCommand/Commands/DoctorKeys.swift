@@ -10,10 +10,8 @@ private let expiryNotice = Interval.days(45)
 /// The age of a signing key at which its rotation seems to be forgotten.
 private let signingAge = Interval.days(100)
 
-func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
-    let (accounts, providers, count) = try withStoreErrors { () throws(KeyStoreError) in
-        (try store.state().accounts, try store.providerKeys(), try store.deviceCount())
-    }
+func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws -> [Finding] {
+    let (accounts, providers, count) = (try store.state().accounts, try store.providerKeys(), try store.deviceCount())
     let devices = accounts.flatMap { account in account.keys.map { check($0, of: account, at: now) } }
     var findings = devices + providers.flatMap { check($0, at: now) }
     if !devices.isEmpty, accounts.allSatisfy(\.pins.isEmpty) {
@@ -81,10 +79,10 @@ private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
 
 /// Finds devices that have pinned a provider key that the store never had, evidence of a false enrolment, those whose keys this
 /// build cannot seal to, and those that a store with a push key cannot send to.
-private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
+private func checkDevices(of store: SQLiteKeyStore) throws -> [Finding] {
     var foreign = try ForeignProviders(of: store)
     var (unsupported, ungranted) = (0, 0)
-    let needsGrants = try withStoreErrors { () throws(KeyStoreError) in try store.pushKey() != nil }
+    let needsGrants = try store.pushKey() != nil
     do {
         try store.forEachDevice {
             if case .success(let device) = $0 {
@@ -94,9 +92,9 @@ private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [F
             }
         }
     } catch let error as KeyStoreError {
-        throw CommandFailure(error)
+        throw Failure(error)
     } catch {
-        throw .failed("cannot read the devices")
+        throw Failure.failed("cannot read the devices")
     }
     var findings: [Finding] = []
     if foreign.count > 0 {

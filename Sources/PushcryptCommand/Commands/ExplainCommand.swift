@@ -27,7 +27,7 @@ struct ExplainCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         guard let subject else {
             try console.write(isJSON ? Explanation.all.map(\.json).joined() : Explanation.list)
             return .done
@@ -44,14 +44,14 @@ struct ExplainCommand: CommandBody {
         return .done
     }
 
-    private static func journal(_ file: String, _ console: Console) throws(CommandFailure) -> JournalExport {
+    private static func journal(_ file: String, _ console: Console) throws -> JournalExport {
         // A word in the form of a code is treated as one, unless there is such a file.
         let isWord = file.utf8.allSatisfy {
             $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
         }
         if file != "-", isWord, Folder.kind(of: file, followingLinks: true) == .other {
             let names = Set(Explanation.all.map(\.code)).sorted()
-            throw .usage(
+            throw Failure.usage(
                 "there is no code \(quoted(file))",
                 hint: nearestName(to: file, among: names).map { "did you mean \($0)?" }
                     ?? "pushcrypt explain, without a code, lists them all")
@@ -60,7 +60,7 @@ struct ExplainCommand: CommandBody {
         do throws(MalformedJournal) {
             return try JournalExport(json: bytes)
         } catch {
-            throw .refused(
+            throw Failure.refused(
                 "\(file == "-" ? "standard input" : quoted(file)): \(error)",
                 hint: "an app exports its journal as JSON; a code is explained by its name alone")
         }

@@ -24,7 +24,7 @@ struct HelpCommand: CommandBody {
         table = arguments.table
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if words.count == 1, !isJSON, let topic = table.allTopics.first(where: { $0.name == words[0] }) {
             try console.write(topic.text)
             return .done
@@ -103,10 +103,10 @@ struct ManualCommand: CommandBody {
         arguments.atMostOne(of: "--output", "--markdown")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let path = try Parser(table: table).path(of: words)
         if !path.isEmpty, folder != nil || isMarkdown {
-            throw .usage(
+            throw Failure.usage(
                 "\(isMarkdown ? "--markdown" : "--output") is for all commands",
                 hint: "leave \(quoted(path.joined(separator: " "))) out")
         }

@@ -26,13 +26,11 @@ struct InitCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let path = try console.path(of: store)
         let now = console.timestamp
         let passphrase = try newPassphrase(console)
-        let made = try withStoreErrors { () throws(KeyStoreError) in
-            try SQLiteKeyStore.create(in: path, passphrase: passphrase, at: now)
-        }
+        let made = try SQLiteKeyStore.create(in: path, passphrase: passphrase, at: now)
         console.warn(of: made)
         if isJSON {
             var json = JSONWriter()
@@ -44,7 +42,7 @@ struct InitCommand: CommandBody {
         return .done
     }
 
-    private func newPassphrase(_ console: Console) throws(CommandFailure) -> StorePassphrase? {
+    private func newPassphrase(_ console: Console) throws -> StorePassphrase? {
         if let source = store.passphraseFile {
             let passphrase = try console.readSecret(from: source)
             console.warn(ofShort: passphrase)
@@ -54,7 +52,7 @@ struct InitCommand: CommandBody {
         let first = try console.askPassphrase("new passphrase: ")
         let second = try console.askPassphrase("the same again: ")
         guard first.withSpan({ first in second.withSpan { Sodium.areEqual(first, $0) } }) else {
-            throw .refused("the two passphrases differ", hint: "run the command again")
+            throw Failure.refused("the two passphrases differ", hint: "run the command again")
         }
         console.warn(ofShort: first)
         return try console.passphrase(first)

@@ -21,7 +21,7 @@ struct InspectCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let input = try console.read(file, limit: ReceivedPush.maximumLength)
         if let certificate = try InspectedCertificate(input) {
             try console.write(isJSON ? certificate.json : certificate.text(console))
@@ -39,14 +39,14 @@ private struct Inspection {
     private let envelope: Envelope
     private let pushLength: Int
 
-    init(_ input: ContiguousArray<UInt8>) throws(CommandFailure) {
+    init(_ input: ContiguousArray<UInt8>) throws {
         let trimmed = input.last == UInt8(ascii: "\n") ? ContiguousArray(input.dropLast()) : input
         var push: ReceivedPush?
         do throws(OpenError) {
             if trimmed.contains(UInt8(ascii: "{")) { push = try ReceivedPush(trimmed) }
             envelope = if let push { try push.inspectedEnvelope() } else { try Envelope(inspecting: trimmed.span) }
         } catch {
-            let failure = CommandFailure(error)
+            let failure = Failure(error)
             let hint = push?.fingerprint.map { "its fingerprint, as in the phone's journal, is \($0)" }
             throw failure.advising(hint.map { [$0] } ?? [])
         }
@@ -123,14 +123,14 @@ private struct InspectedCertificate {
     private let signed: SignedCertificate?
 
     /// Returns nil for what is neither.
-    init?(_ input: ContiguousArray<UInt8>) throws(CommandFailure) {
+    init?(_ input: ContiguousArray<UInt8>) throws {
         let text = String(decoding: input.last == newline ? input.dropLast() : input[...], as: UTF8.self)
         if text.utf8.first == UInt8(ascii: "{") {
             guard let root = try? JSONDocument(parsing: input).root, root["certificate"] != nil, root["aps"] == nil
             else {
                 return nil
             }
-            signed = try withTrustErrors { () throws(TrustError) in try SignedCertificate(json: input) }
+            signed = try SignedCertificate(json: input)
         } else {
             signed = nil
         }

@@ -25,15 +25,15 @@ struct KeyCertifyCommand: CommandBody {
         output = OutputArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let place = file == "-" ? "standard input" : quoted(file)
-        let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
-        let request = try withTrustErrors(in: place) { () throws(TrustError) in try CertificateRequest(json: bytes) }
+        let bytes = try console.readRecord(file)
+        let request = try naming(place) { try CertificateRequest(json: bytes) }
         let key = try console.readProviderKey(from: keyFile)
         let now = console.timestamp
-        let plan = try withTrustErrors(in: place) { () throws(TrustError) in try request.plan(at: now) }
+        let plan = try naming(place) { try request.plan(at: now) }
         guard key.publicKey == request.provider else {
-            throw CommandFailure(
+            throw Failure(
                 TrustError(
                     .wrongCertificate,
                     "the request is for provider key \(request.provider.id), and this is \(key.id): give that key's file"
@@ -42,7 +42,7 @@ struct KeyCertifyCommand: CommandBody {
         if let text = clockWarning(issuedAt: request.past.map(\.replacedAt).max(), at: now) { console.warning(text) }
         show(request, plan, console)
         if !isAgreed { try console.agree("certify this key?", otherwise: Arguments.consentHint) }
-        let signed = try withTrustErrors { () throws(TrustError) in try request.certify(by: key, at: now) }
+        let signed = try request.certify(by: key, at: now)
         try console.deliver(String(decoding: signed.json, as: UTF8.self) + "\n", to: output)
         return .done
     }

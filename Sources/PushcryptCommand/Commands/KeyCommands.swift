@@ -73,7 +73,7 @@ struct OwnKeyArguments: Sendable {
     init(name: String?, kind: KeyKind?) { (self.name, self.kind) = (name, kind) }
 
     /// Whether the key is a device's or a provider's.
-    func kind(in store: SQLiteKeyStore) throws(CommandFailure) -> KeyKind {
+    func kind(in store: SQLiteKeyStore) throws -> KeyKind {
         if let kind { return kind }
         let kinds = try store.kinds(ofKeysNamed: name)
         if let kind = kinds.first, kinds.count == 1 { return kind }
@@ -81,23 +81,23 @@ struct OwnKeyArguments: Sendable {
         if kinds.isEmpty, name == nil || name == PushKeyRecord.name, try store.hasPushKey { return .push }
         let named = name.map { " \(quoted($0))" } ?? ""
         guard kinds.isEmpty else {
-            throw .usage(
+            throw Failure.usage(
                 "the store has a device key\(named) and a provider key\(named)",
                 hint: "say which with --kind device or --kind provider")
         }
-        throw CommandFailure(KeyStoreError(.unknownName, "the store has no key\(named)"))
+        throw Failure(KeyStoreError(.unknownName, "the store has no key\(named)"))
     }
 }
 
 extension SQLiteKeyStore {
     fileprivate var hasPushKey: Bool {
-        get throws(CommandFailure) {
-            try withStoreErrors { () throws(KeyStoreError) in try pushKey() != nil }
+        get throws {
+            try pushKey() != nil
         }
     }
 
     /// The kinds of keys that have this name, or any.
-    fileprivate func kinds(ofKeysNamed name: String?) throws(CommandFailure) -> [KeyKind] {
+    fileprivate func kinds(ofKeysNamed name: String?) throws -> [KeyKind] {
         let isDevice = try isKey(name) { () throws(KeyStoreError) in try namesWithKeys() }
         let isProvider = try isKey(name) { () throws(KeyStoreError) in try providerKeys().map(\.name) }
         return (isDevice ? [.device] : []) + (isProvider ? [.provider] : [])
@@ -106,12 +106,12 @@ extension SQLiteKeyStore {
     /// A damaged row may be of any name: the other keys are found all the same.
     private func isKey(
         _ name: String?, in names: () throws(KeyStoreError) -> [String]
-    ) throws(CommandFailure) -> Bool {
+    ) throws -> Bool {
         do throws(KeyStoreError) {
             let names = try names()
             return name.map(names.contains) ?? !names.isEmpty
         } catch {
-            guard error.concernsOneRow else { throw CommandFailure(error) }
+            guard error.concernsOneRow else { throw Failure(error) }
             return true
         }
     }

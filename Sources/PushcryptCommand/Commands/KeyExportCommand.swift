@@ -35,9 +35,9 @@ struct KeyExportCommand: CommandBody {
             "--key-file", excludes: ["--store", "--passphrase-file"], hint: "a key file is used without a store")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         guard isSecret || format != nil else {
-            throw .usage(
+            throw Failure.usage(
                 "say what to write: --secret, or --format for the public key",
                 hint: "pushcrypt key show prints the public key as this program writes it")
         }
@@ -57,29 +57,27 @@ struct KeyExportCommand: CommandBody {
         case signing(SigningCredential)
     }
 
-    private func secret(_ console: Console) throws(CommandFailure) -> Secret {
+    private func secret(_ console: Console) throws -> Secret {
         if let keyFile { return .key(try readKey(keyFile, console)) }
         let store = try console.open(store)
         let kind = try key.kind(in: store)
-        return try withStoreErrors { () throws(KeyStoreError) in
-            if kind == .device {
-                let account = try store.state().accountWithKeys(key.name)
-                guard let active = account.keys.last(where: { $0.state == .active }) else {
-                    throw KeyStoreError(
-                        .unknownName, "'\(account.name)' has no active key: confirm its rotation first")
-                }
-                return .key(.device(try active.deviceKey()))
+        if kind == .device {
+            let account = try store.state().accountWithKeys(key.name)
+            guard let active = account.keys.last(where: { $0.state == .active }) else {
+                throw KeyStoreError(
+                    .unknownName, "'\(account.name)' has no active key: confirm its rotation first")
             }
-            if kind == .push { return .key(.push(try store.pushSecret())) }
-            let (record, credential) = try store.signingCredential(named: key.name)
-            if let credential { return .signing(credential) }
-            return .key(.provider(try store.providerSecret(named: record.name)))
+            return .key(.device(try active.deviceKey()))
         }
+        if kind == .push { return .key(.push(try store.pushSecret())) }
+        let (record, credential) = try store.signingCredential(named: key.name)
+        if let credential { return .signing(credential) }
+        return .key(.provider(try store.providerSecret(named: record.name)))
     }
 
     /// Writes a key's file, or the key in another format.
-    private func write(_ secret: Secret, _ console: Console) throws(CommandFailure) {
-        func deliver(_ text: Span<UInt8>) throws(CommandFailure) { try console.deliverSecret(text, to: output) }
+    private func write(_ secret: Secret, _ console: Console) throws {
+        func deliver(_ text: Span<UInt8>) throws { try console.deliverSecret(text, to: output) }
         switch (secret, format) {
         case (.key(.device(let key)), nil): try key.withText(deliver)
         case (.key(.provider(let key)), nil): try key.withText(deliver)
@@ -90,15 +88,15 @@ struct KeyExportCommand: CommandBody {
         case (.key(.provider(let key)), let format?): try key.withText(in: format, deliver)
         case (.key(.push(let key)), let format?): try key.withText(in: format, deliver)
         case (.key(.push), nil):
-            throw .usage("a push key has no key file here", hint: "add --format pem, jwk or raw")
+            throw Failure.usage("a push key has no key file here", hint: "add --format pem, jwk or raw")
         case (.signing, _?):
-            throw .usage("a signing key has no other format", hint: "leave --format out: 'seal' reads its file")
+            throw Failure.usage("a signing key has no other format", hint: "leave --format out: 'seal' reads its file")
         }
     }
 
     // MARK: Public keys
 
-    private func publicText(in format: KeyFormat, _ console: Console) throws(CommandFailure) -> String {
+    private func publicText(in format: KeyFormat, _ console: Console) throws -> String {
         if let keyFile {
             switch try readKey(keyFile, console) {
             case .device(let key): return try key.publicKey.otherText(in: format)
@@ -109,20 +107,16 @@ struct KeyExportCommand: CommandBody {
         let store = try console.open(store)
         switch try key.kind(in: store) {
         case .device:
-            let account = try withStoreErrors { () throws(KeyStoreError) in
-                try store.state().accountWithKeys(key.name)
-            }
+            let account = try store.state().accountWithKeys(key.name)
             return try account.keyToRegister().publicKey.otherText(in: format)
         case .provider:
-            return try withStoreErrors { () throws(KeyStoreError) in
-                try store.providerKey(named: key.name).publicKey.text(in: format)
-            }
+            return try store.providerKey(named: key.name).publicKey.text(in: format)
         case .push:
             return try store.ownPushKey().publicKey.text(in: format)
         }
     }
 
-    private func readKey(_ file: String, _ console: Console) throws(CommandFailure) -> SecretKey {
+    private func readKey(_ file: String, _ console: Console) throws -> SecretKey {
         try console.withKey(from: file) { (text) throws(KeyError) in
             try SecretKey(text, format: nil, kind: key.kind)
         }
@@ -130,14 +124,15 @@ struct KeyExportCommand: CommandBody {
 }
 
 extension DevicePublicKey {
-    fileprivate func otherText(in format: KeyFormat) throws(CommandFailure) -> String {
+    fileprivate func otherText(in format: KeyFormat) throws -> String {
         try checkHasOtherFormats()
         return text(in: format)
     }
 
-    fileprivate func checkHasOtherFormats() throws(CommandFailure) {
+    fileprivate func checkHasOtherFormats() throws {
         guard suite == .x25519 else {
-            throw .usage("a post-quantum key has no other format", hint: "pushcrypt key show writes the public key")
+            throw Failure.usage(
+                "a post-quantum key has no other format", hint: "pushcrypt key show writes the public key")
         }
     }
 }

@@ -38,9 +38,9 @@ struct KeyImportCommand: CommandBody {
             hint: "a public key is not stored here")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if SecretText.isBareKey(file) {
-            throw .secretInArguments(hint: "if it is the name of a file, write ./ before it")
+            throw Failure.secretInArguments(hint: "if it is the name of a file, write ./ before it")
         }
         guard !isPublic else {
             try printPublicKey(console)
@@ -60,7 +60,7 @@ struct KeyImportCommand: CommandBody {
         return .done
     }
 
-    private func printPublicKey(_ console: Console) throws(CommandFailure) {
+    private func printPublicKey(_ console: Console) throws {
         let key = try console.withKey(from: file, isShared: true) { (text) throws(KeyError) in
             try ForeignPublicKey(text: text, format: format, of: kind?.curve)
         }

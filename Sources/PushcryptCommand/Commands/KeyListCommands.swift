@@ -17,11 +17,9 @@ struct KeyListCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
-        let (providers, state, push) = try withStoreErrors { () throws(KeyStoreError) in
-            (try store.providerKeys(), try store.state(), try store.pushKey())
-        }
+        let (providers, state, push) = (try store.providerKeys(), try store.state(), try store.pushKey())
         var output = OutputBuffer(console)
         let first = state.accounts.first { !$0.keys.isEmpty }?.name
         let devices = state.accounts.flatMap { account in
@@ -126,16 +124,14 @@ struct KeyDefaultCommand: CommandBody {
         store = StoreArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let kind = try OwnKeyArguments(name: name, kind: kind).kind(in: store)
-        try withStoreErrors { () throws(KeyStoreError) in
-            switch kind {
-            case .device: try store.change { (state) throws(KeyStoreError) in try state.setDefault(name) }
-            case .provider: try store.setDefaultProviderKey(named: name)
-            // A store has one.
-            case .push: break
-            }
+        switch kind {
+        case .device: try store.change { (state) throws(KeyStoreError) in try state.setDefault(name) }
+        case .provider: try store.setDefaultProviderKey(named: name)
+        // A store has one.
+        case .push: break
         }
         console.changed("made \(name) the default \(kind) key")
         return .done
@@ -165,7 +161,7 @@ struct KeyRemoveCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let kind = try OwnKeyArguments(name: name, kind: kind).kind(in: store)
         let removed =
@@ -185,31 +181,29 @@ struct KeyRemoveCommand: CommandBody {
         return .done
     }
 
-    private func removeDevice(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {
-        let account = try withStoreErrors { () throws(KeyStoreError) in try store.state().accountWithKeys(name) }
+    private func removeDevice(_ store: SQLiteKeyStore, _ console: Console) throws -> [KeyID] {
+        let account = try store.state().accountWithKeys(name)
         let ids = account.keys.map(\.keyID.description).joined(separator: ", ")
         try agree("what is sealed to \(ids) opens no more", console)
-        return try withStoreErrors { () throws(KeyStoreError) in
-            let removed = try store.change { $0.removeAccount(name) }
-            try store.eraseDeleted()
-            return removed
-        }.map(\.keyID)
+        let removed = try store.change { $0.removeAccount(name) }
+        try store.eraseDeleted()
+        return removed.map(\.keyID)
     }
 
-    private func removeProvider(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {
-        let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: name) }
+    private func removeProvider(_ store: SQLiteKeyStore, _ console: Console) throws -> [KeyID] {
+        let record = try store.providerKey(named: name)
         try agree("phones that have pinned \(record.keyID) open nothing more that this store seals", console)
-        return [try withStoreErrors { () throws(KeyStoreError) in try store.removeProviderKey(named: name) }.keyID]
+        return [try store.removeProviderKey(named: name).keyID]
     }
 
-    private func removePush(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {
+    private func removePush(_ store: SQLiteKeyStore, _ console: Console) throws -> [KeyID] {
         let record = try store.ownPushKey()
         try agree("relays refuse every grant until phones have fetched others", console)
-        try withStoreErrors { () throws(KeyStoreError) in try store.removePushKey() }
+        try store.removePushKey()
         return [PushKey.fingerprint(of: record.publicKey)]
     }
 
-    private func agree(_ effect: String, _ console: Console) throws(CommandFailure) {
+    private func agree(_ effect: String, _ console: Console) throws {
         guard !isAgreed else { return }
         console.hint(effect)
         try console.agree("destroy \(quoted(name))?", otherwise: Arguments.consentHint)

@@ -24,7 +24,7 @@ struct KeyNewDeviceCommand: CommandBody {
         destination = NewKeyArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let suite: CipherSuite = isPostQuantum ? .xwing : .x25519
         guard destination.output.path != nil else {
             try console.keep(nil, suite, in: destination)
@@ -34,7 +34,7 @@ struct KeyNewDeviceCommand: CommandBody {
         do throws(KeyError) {
             key = try DeviceKey(suite)
         } catch {
-            throw CommandFailure(error, inOption: "--post-quantum")
+            throw Failure(error, inOption: "--post-quantum")
         }
         try console.deliverKeyFile(key, to: destination)
         return .done
@@ -87,13 +87,13 @@ struct KeyNewProviderCommand: CommandBody {
         )
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if let provider, let signer {
             try certify(
                 by: ProviderSigner(program: signer, provider: ProviderPublicKey(provider, inOption: "--provider")),
                 console)
         } else if lifetime != nil, !isOffline {
-            throw .usage(
+            throw Failure.usage(
                 "--expires goes with --offline or --provider-signer",
                 hint: "only a certificate has an end: leave it out")
         } else if isOffline {
@@ -107,56 +107,47 @@ struct KeyNewProviderCommand: CommandBody {
         return .done
     }
 
-    private func makeOffline(_ console: Console) throws(CommandFailure) {
+    private func makeOffline(_ console: Console) throws {
         let (store, topic) = try open(console)
         let key = ProviderKey()
-        try key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, to: destination.output) }
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            try store.addOfflineProviderKey(
-                key, named: destination.name, topic: topic, expires: lifetime, at: console.timestamp)
-        }
+        try key.withText { text in try console.deliverSecret(text, to: destination.output) }
+        let record = try store.addOfflineProviderKey(
+            key, named: destination.name, topic: topic, expires: lifetime, at: console.timestamp)
         try finish(record, in: store, "made", showsKey: destination.output.file != nil, console)
         console.hint("the secret of the provider key is only where it was written: move it away from this machine")
     }
 
     /// Adds a key that exists elsewhere, once the program there has proven that it has the key, and has certified a signing key.
-    private func certify(by signer: ProviderSigner, _ console: Console) throws(CommandFailure) {
+    private func certify(by signer: ProviderSigner, _ console: Console) throws {
         let (store, topic) = try open(console)
         try signer.prove()
         let (key, now) = (SigningKey(), console.timestamp)
-        let unsigned = try withTrustErrors { () throws(TrustError) in
-            try UnsignedCertificate(
-                CertificatePlan(offlineAt: now, expires: lifetime), for: key.publicKey, provider: signer.provider,
-                topic: topic)
-        }
+        let unsigned = try UnsignedCertificate(
+            CertificatePlan(offlineAt: now, expires: lifetime), for: key.publicKey, provider: signer.provider,
+            topic: topic)
         let certificate = try signer.sign(unsigned)
-        let credential = try withTrustErrors { () throws(TrustError) in
-            try SigningCredential(key, certificate, by: signer.provider)
-        }
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            try store.addOfflineProviderKey(signing: credential, named: destination.name, topic: topic, at: now)
-        }
+        let credential = try SigningCredential(key, certificate, by: signer.provider)
+        let record = try store.addOfflineProviderKey(
+            signing: credential, named: destination.name, topic: topic, at: now)
         try finish(record, in: store, "added", showsKey: true, console)
     }
 
     /// Opens the store. A name that is taken is refused before anything is written or signed.
-    private func open(_ console: Console) throws(CommandFailure) -> (SQLiteKeyStore, Topic) {
+    private func open(_ console: Console) throws -> (SQLiteKeyStore, Topic) {
         guard let topic = try destination.topic.topic(console) else { preconditionFailure("a rule needs --topic") }
         let store = try console.open(destination.store)
-        let names = try withStoreErrors { () throws(KeyStoreError) in try store.providerKeys().map(\.name) }
+        let names = try store.providerKeys().map(\.name)
         if names.contains(destination.name) {
-            throw CommandFailure(KeyStoreError(.nameTaken, "a provider key is already named '\(destination.name)'"))
+            throw Failure(KeyStoreError(.nameTaken, "a provider key is already named '\(destination.name)'"))
         }
         return (store, topic)
     }
 
     private func finish(
         _ record: ProviderKeyRecord, in store: SQLiteKeyStore, _ verb: String, showsKey: Bool, _ console: Console
-    ) throws(CommandFailure) {
+    ) throws {
         if destination.isDefault {
-            try withStoreErrors { () throws(KeyStoreError) in
-                try store.setDefaultProviderKey(named: destination.name)
-            }
+            try store.setDefaultProviderKey(named: destination.name)
         }
         if showsKey { try console.write((destination.isJSON ? record.json : "\(record.publicKey)") + "\n") }
         console.changed("\(record.text(after: verb)), signing key of epoch \(record.epoch)")
@@ -214,18 +205,18 @@ struct NewKeyArguments: Sendable {
     }
 
     /// Refuses what a push key does not have: a store has one, for all apps.
-    func refuseAllButStore() throws(CommandFailure) {
+    func refuseAllButStore() throws {
         let names =
             ofStore.filter { ["--name", "--topic", "--default"].contains($0) }
             + (output.path == nil ? [] : ["--output"])
         guard let name = names.first else { return }
-        throw .usage("a push key has no \(name)", hint: "a store has one push key, for all of its apps")
+        throw Failure.usage("a push key has no \(name)", hint: "a store has one push key, for all of its apps")
     }
 
     /// Refuses options about a store beside a key file.
-    func refuseStore() throws(CommandFailure) {
+    func refuseStore() throws {
         guard let name = ofStore.first else { return }
-        throw .usage("--output and \(name) exclude each other", hint: Self.hint)
+        throw Failure.usage("--output and \(name) exclude each other", hint: Self.hint)
     }
 }
 
@@ -234,42 +225,37 @@ struct NewKeyArguments: Sendable {
 extension Console {
     /// Stores a device's key, a new one without `imported`, and prints what the provider needs.
     func keep(_ imported: DeviceKey?, _ suite: CipherSuite = .x25519, in arguments: NewKeyArguments)
-        throws(CommandFailure)
+        throws
     {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic(self)
         let (name, now) = (arguments.name, timestamp)
         // Before the first key that is made here, because nothing sent earlier can be for it, and so that a failure leaves no
         // key that nobody was told of.
-        let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.namesWithKeys().isEmpty }
+        let isFirst = try store.namesWithKeys().isEmpty
         if imported == nil, isFirst { try createExtensionDatabase(of: arguments.store) }
-        let (state, account, key) = try withStoreErrors { () throws(KeyStoreError) in
-            try store.change { (state) throws(KeyStoreError) in
-                let key = if let imported { imported } else { try state.newKey(suite, DeviceState.makeKey) }
-                let added = try state.add(key, to: name, topic: topic, at: now)
-                if arguments.isDefault { try state.setDefault(name) }
-                return (state, try state.accountWithKeys(name), added)
-            }
+        let (state, account, key) = try store.change { (state) throws(KeyStoreError) in
+            let key = if let imported { imported } else { try state.newKey(suite, DeviceState.makeKey) }
+            let added = try state.add(key, to: name, topic: topic, at: now)
+            if arguments.isDefault { try state.setDefault(name) }
+            return (state, try state.accountWithKeys(name), added)
         }
         try write((arguments.isJSON ? state.registrationText(of: key, in: account) : "\(key.publicKey)") + "\n")
         changed(account.text(of: key, after: imported == nil ? "made" : "imported"))
     }
 
     /// Stores a provider's key, a new one without `imported`, and prints what the phones need.
-    func keep(_ imported: ProviderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
+    func keep(_ imported: ProviderKey?, in arguments: NewKeyArguments) throws {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic(self)
         let (name, now) = (arguments.name, timestamp)
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            let record =
-                if let imported {
-                    try store.importProviderKey(imported, named: name, topic: topic, at: now)
-                } else {
-                    try store.generateProviderKey(named: name, topic: topic, at: now)
-                }
-            if arguments.isDefault { try store.setDefaultProviderKey(named: name) }
-            return record
-        }
+        let record =
+            if let imported {
+                try store.importProviderKey(imported, named: name, topic: topic, at: now)
+            } else {
+                try store.generateProviderKey(named: name, topic: topic, at: now)
+            }
+        if arguments.isDefault { try store.setDefaultProviderKey(named: name) }
         try write((arguments.isJSON ? record.json : "\(record.publicKey)") + "\n")
         changed(record.text(after: imported == nil ? "made" : "imported"))
     }
@@ -294,32 +280,33 @@ extension ProviderKeyRecord {
 
 extension Console {
     /// Writes a device's key file, and prints the public key.
-    func deliverKeyFile(_ key: DeviceKey, to arguments: NewKeyArguments) throws(CommandFailure) {
-        try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, to: arguments.output) }
+    func deliverKeyFile(_ key: DeviceKey, to arguments: NewKeyArguments) throws {
+        try key.withText { text in try deliverSecret(text, to: arguments.output) }
         let record = DeviceRegistration(publicKey: key.publicKey, createdAt: timestamp).json
         try writePublic("\(key.publicKey)", record, arguments)
     }
 
     /// Writes a provider's key file, and prints the public key.
-    func deliverKeyFile(_ key: ProviderKey, to arguments: NewKeyArguments) throws(CommandFailure) {
-        try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, to: arguments.output) }
+    func deliverKeyFile(_ key: ProviderKey, to arguments: NewKeyArguments) throws {
+        try key.withText { text in try deliverSecret(text, to: arguments.output) }
         let record = ProviderRecord(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
         try writePublic("\(key.publicKey)", record, arguments)
     }
 
     private func writePublic(
         _ key: String, _ record: ContiguousArray<UInt8>, _ arguments: NewKeyArguments
-    ) throws(CommandFailure) {
+    ) throws {
         guard arguments.output.file != nil else { return }
         try write((arguments.isJSON ? String(decoding: record, as: UTF8.self) : key) + "\n")
     }
 
     /// Writes the text of a secret key and a newline to a file that only its owner can read, or to a pipe; never to a
     /// terminal.
-    func deliverSecret(_ text: Span<UInt8>, to destination: OutputArguments) throws(CommandFailure) {
+    func deliverSecret(_ text: Span<UInt8>, to destination: OutputArguments) throws {
         if destination.file == nil {
             if showsOutput {
-                throw .usage("a secret key is not shown on a terminal", hint: "write it to a file with --output FILE")
+                throw Failure.usage(
+                    "a secret key is not shown on a terminal", hint: "write it to a file with --output FILE")
             }
             if output.isFileOpenToOthers {
                 warning("others may read the file that the secret key goes to; chmod 0600 it, or use --output FILE")
@@ -330,7 +317,7 @@ extension Console {
             for index in text.indices { line[index] = text[index] }
             line[text.count] = newline
         }
-        try line.withSpan { (line) throws(CommandFailure) in
+        try line.withSpan { line in
             try deliver(line, to: destination, isSecret: true)
         }
     }

@@ -27,12 +27,12 @@ struct KeyOfflineCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        guard path != "-" else { throw .usage("the secret key is written to a file, which is read back") }
+    func run(_ console: Console) throws -> ExitCode {
+        guard path != "-" else { throw Failure.usage("the secret key is written to a file, which is read back") }
         let topic = try topic.topic(console)
         let store = try console.open(store)
-        let secret = try withStoreErrors { () throws(KeyStoreError) in try store.providerSecret(named: name) }
-        try secret.withText { (text) throws(CommandFailure) in
+        let secret = try store.providerSecret(named: name)
+        try secret.withText { text in
             try OutputFile.write(text, to: path, mode: 0o600, force: force)
         }
         // The store's copy is destroyed only if this one can be read.
@@ -42,7 +42,7 @@ struct KeyOfflineCommand: CommandBody {
             record = try store.takeProviderKeyOffline(
                 saved, named: name, topic: topic, at: console.timestamp)
         } catch {
-            throw CommandFailure(
+            throw Failure(
                 error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the app" : nil)
         }
         if isJSON { try console.write(record.json + "\n") }

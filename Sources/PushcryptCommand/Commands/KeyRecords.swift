@@ -15,9 +15,9 @@ extension DeviceState {
 
 extension DeviceState.Account {
     /// The pending key, else the active one.
-    func keyToRegister() throws(CommandFailure) -> DeviceState.Key {
+    func keyToRegister() throws -> DeviceState.Key {
         guard let currentKey else {
-            throw .usage("the store has no device key to show", hint: "pushcrypt key new device makes one")
+            throw Failure.usage("the store has no device key to show", hint: "pushcrypt key new device makes one")
         }
         return currentKey
     }

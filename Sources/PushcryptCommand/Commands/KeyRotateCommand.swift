@@ -41,9 +41,9 @@ struct KeyRotateCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if let first = device.given.first, let second = provider.given.first {
-            throw .usage(
+            throw Failure.usage(
                 "\(first) is about a device's key, and \(second) about a provider's", hint: "leave one of them out")
         }
         let store = try console.open(store)
@@ -54,17 +54,17 @@ struct KeyRotateCommand: CommandBody {
         case .device: return try device.run(rotated, console)
         case .provider: return try provider.run(rotated, console)
         case .push:
-            throw .usage(
+            throw Failure.usage(
                 "a push key does not rotate", hint: "'key remove push', then 'key new push': phones fetch other grants")
         }
     }
 
     /// Options that only one kind of key has say which one is meant.
-    private func chosenKind(in store: SQLiteKeyStore) throws(CommandFailure) -> KeyKind {
+    private func chosenKind(in store: SQLiteKeyStore) throws -> KeyKind {
         let options = [(KeyKind.device, device.given.first), (.provider, provider.given.first)]
         for case (let kind, let option?) in options {
             guard key.kind == nil || key.kind == kind else {
-                throw .usage("\(option) is about a \(kind)'s key", hint: "leave it out, or write --kind \(kind)")
+                throw Failure.usage("\(option) is about a \(kind)'s key", hint: "leave it out, or write --kind \(kind)")
             }
             return kind
         }

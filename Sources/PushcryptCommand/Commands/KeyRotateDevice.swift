@@ -37,27 +37,25 @@ struct DeviceRotation: Sendable {
         arguments.option("--grace", needs: "--confirm")
     }
 
-    func run(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ key: RotatedKey, _ console: Console) throws -> ExitCode {
         if purges { return try purge(key, console) }
         if confirms { return try confirm(key, console) }
         return try rotate(key, console)
     }
 
-    private func rotate(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
+    private func rotate(_ key: RotatedKey, _ console: Console) throws -> ExitCode {
         let (suite, now): (CipherSuite?, Timestamp) = (isPostQuantum ? .xwing : nil, console.timestamp)
         // In one step, so that only one of two processes makes a key.
-        let (state, account, rotated) = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.change {
-                (state) throws(KeyStoreError) -> (DeviceState, DeviceState.Account, DeviceState.Key?) in
-                let account = try state.accountWithKeys(key.name)
-                if let age = key.minimumAge, let newest = account.keys.map(\.createdAt).max(),
-                    !newest.isOlder(than: age, at: now)
-                {
-                    return (state, account, nil)
-                }
-                let rotated = try state.rotate(account.name, suite: suite, at: now)
-                return (state, account, rotated)
+        let (state, account, rotated) = try key.store.change {
+            (state) throws(KeyStoreError) -> (DeviceState, DeviceState.Account, DeviceState.Key?) in
+            let account = try state.accountWithKeys(key.name)
+            if let age = key.minimumAge, let newest = account.keys.map(\.createdAt).max(),
+                !newest.isOlder(than: age, at: now)
+            {
+                return (state, account, nil)
             }
+            let rotated = try state.rotate(account.name, suite: suite, at: now)
+            return (state, account, rotated)
         }
         guard let rotated else {
             console.hintYoung(account.keys.map(\.createdAt).max())
@@ -72,21 +70,19 @@ struct DeviceRotation: Sendable {
         return .done
     }
 
-    private func confirm(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let setting = try withStoreErrors { () throws(KeyStoreError) in try key.store.seconds(.grace) }
+    private func confirm(_ key: RotatedKey, _ console: Console) throws -> ExitCode {
+        let setting = try key.store.seconds(.grace)
         let grace = (grace ?? setting).map { Interval.seconds(UInt64($0)) } ?? DeviceState.standardGrace
         let keyID = acknowledged.flatMap(KeyID.init)
         if keyID == nil, let acknowledged {
-            throw .usage(
+            throw Failure.usage(
                 "--acknowledged cannot be \(quoted(acknowledged))",
                 hint: "write the key_id of the record, eight hexadecimal digits")
         }
-        let (state, confirmed) = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.change { (state) throws(KeyStoreError) in
-                let confirmed = try state.confirm(
-                    key.name, acknowledged: keyID, grace: grace, at: console.timestamp)
-                return (state, confirmed)
-            }
+        let (state, confirmed) = try key.store.change { (state) throws(KeyStoreError) in
+            let confirmed = try state.confirm(
+                key.name, acknowledged: keyID, grace: grace, at: console.timestamp)
+            return (state, confirmed)
         }
         guard let confirmed, let account = state.key(confirmed.keyID, at: console.timestamp)?.account else {
             console.hint(
@@ -100,17 +96,14 @@ struct DeviceRotation: Sendable {
         return .done
     }
 
-    private func purge(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
+    private func purge(_ key: RotatedKey, _ console: Console) throws -> ExitCode {
         let end = console.timestamp.subtracting(Freshness.clockTolerance)
-        let (account, purged) = try withStoreErrors { () throws(KeyStoreError) in
-            let result = try key.store.change { (state) throws(KeyStoreError) in
-                let name = try state.accountWithKeys(key.name).name
-                let purged = state.purge(name, endedBefore: end)
-                return (try state.accountWithKeys(name), purged)
-            }
-            try key.store.eraseDeleted()
-            return result
+        let (account, purged) = try key.store.change { (state) throws(KeyStoreError) in
+            let name = try state.accountWithKeys(key.name).name
+            let purged = state.purge(name, endedBefore: end)
+            return (try state.accountWithKeys(name), purged)
         }
+        try key.store.eraseDeleted()
         if key.isJSON {
             var json = JSONWriter()
             json.object { json in

@@ -49,7 +49,7 @@ struct ProviderRotation: Sendable {
             hint: "the certificate says it already")
     }
 
-    func run(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ key: RotatedKey, _ console: Console) throws -> ExitCode {
         let record: ProviderKeyRecord
         if let certificate {
             record = try install(certificate, key, console)
@@ -78,22 +78,22 @@ struct ProviderRotation: Sendable {
     }
 
     /// The named key, or the only one: of several, one would end that nobody meant.
-    private func chosen(_ key: RotatedKey) throws(CommandFailure) -> ProviderKeyRecord {
-        let records = try withStoreErrors { () throws(KeyStoreError) in try key.store.providerKeys() }
+    private func chosen(_ key: RotatedKey) throws -> ProviderKeyRecord {
+        let records = try key.store.providerKeys()
         if key.name == nil, records.count > 1 {
-            throw CommandFailure(
+            throw Failure(
                 .usage,
                 "the store has \(records.count) provider keys, and a rotation ends the signing key of one: name it",
                 hints: records.map { "pushcrypt key rotate \(quoted($0.name)) ends \($0.signingText)" })
         }
-        return try withStoreErrors { () throws(KeyStoreError) in try key.store.providerKey(named: key.name) }
+        return try key.store.providerKey(named: key.name)
     }
 
     // MARK: The provider key in the store
 
     private func rotate(
         _ old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console
-    ) throws(CommandFailure) -> ProviderKeyRecord? {
+    ) throws -> ProviderKeyRecord? {
         let topic = try topic.topic(console)
         let record: ProviderKeyRecord?
         do throws(KeyStoreError) {
@@ -107,18 +107,18 @@ struct ProviderRotation: Sendable {
         return record
     }
 
-    private func failure(_ error: KeyStoreError) -> CommandFailure {
+    private func failure(_ error: KeyStoreError) -> Failure {
         switch error.code {
         case .rotationRefused where isStolen && !anyway:
-            CommandFailure(error, hint: "--anyway rotates all the same; see Stolen in Docs/KeyRotation.md")
-        case .topicMismatch: CommandFailure(error, hint: "--topic BUNDLE-ID names the app")
-        default: CommandFailure(error)
+            Failure(error, hint: "--anyway rotates all the same; see Stolen in Docs/KeyRotation.md")
+        case .topicMismatch: Failure(error, hint: "--topic BUNDLE-ID names the app")
+        default: Failure(error)
         }
     }
 
     // MARK: The provider key elsewhere
 
-    private func request(of old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console) throws(CommandFailure) {
+    private func request(of old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console) throws {
         let (request, replacesAnother) = try newRequest(of: old, key, console)
         try console.deliver(String(decoding: request.json, as: UTF8.self) + "\n", to: output)
         if replacesAnother {
@@ -132,7 +132,7 @@ struct ProviderRotation: Sendable {
 
     private func newRequest(
         of old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console
-    ) throws(CommandFailure) -> (request: CertificateRequest, replacesAnother: Bool) {
+    ) throws -> (request: CertificateRequest, replacesAnother: Bool) {
         let topic = try topic.topic(console)
         do throws(KeyStoreError) {
             return try key.store.requestCertificate(
@@ -144,21 +144,19 @@ struct ProviderRotation: Sendable {
 
     private func install(
         _ file: String, _ key: RotatedKey, _ console: Console
-    ) throws(CommandFailure) -> ProviderKeyRecord {
-        let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
+    ) throws -> ProviderKeyRecord {
+        let bytes = try console.readRecord(file)
         let place = file == "-" ? "standard input" : quoted(file)
-        let signed = try withTrustErrors(in: place) { () throws(TrustError) in try SignedCertificate(json: bytes) }
+        let signed = try naming(place) { try SignedCertificate(json: bytes) }
         return try install(signed, key, console)
     }
 
     private func install(
         _ signed: SignedCertificate, _ key: RotatedKey, _ console: Console
-    ) throws(CommandFailure) -> ProviderKeyRecord {
+    ) throws -> ProviderKeyRecord {
         var isNew = false
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.installCertificate(signed, named: key.name, at: console.timestamp) { _ in
-                isNew = true
-            }
+        let record = try key.store.installCertificate(signed, named: key.name, at: console.timestamp) { _ in
+            isNew = true
         }
         if isNew {
             console.report(rotation: record)
@@ -170,13 +168,11 @@ struct ProviderRotation: Sendable {
 
     private func rotate(
         _ old: ProviderKeyRecord, by program: String, _ key: RotatedKey, _ console: Console
-    ) throws(CommandFailure) -> ProviderKeyRecord {
+    ) throws -> ProviderKeyRecord {
         let request = try newRequest(of: old, key, console).request
-        let unsigned = try withTrustErrors { () throws(TrustError) in
-            try UnsignedCertificate(
-                request.plan(at: console.timestamp), for: request.signingKey, provider: request.provider,
-                topic: request.topic)
-        }
+        let unsigned = try UnsignedCertificate(
+            request.plan(at: console.timestamp), for: request.signingKey, provider: request.provider,
+            topic: request.topic)
         let certificate = try ProviderSigner(program: program, provider: request.provider).sign(unsigned)
         return try install(
             SignedCertificate(topic: request.topic, provider: request.provider, certificate: certificate), key, console)

@@ -26,23 +26,21 @@ struct KeyShowCommand: CommandBody {
         output = OutputArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         try console.deliver(try text(store) + "\n", to: output)
         return .done
     }
 
-    private func text(_ store: SQLiteKeyStore) throws(CommandFailure) -> String {
+    private func text(_ store: SQLiteKeyStore) throws -> String {
         switch try key.kind(in: store) {
         case .device:
-            let (state, account) = try withStoreErrors { () throws(KeyStoreError) in
-                let state = try store.state()
-                return (state, try state.accountWithKeys(key.name))
-            }
+            let state = try store.state()
+            let account = try state.accountWithKeys(key.name)
             let current = try account.keyToRegister()
             return isJSON ? state.registrationText(of: current, in: account) : "\(current.publicKey)"
         case .provider:
-            let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: key.name) }
+            let record = try store.providerKey(named: key.name)
             return isJSON ? record.json : "\(record.publicKey)"
         case .push:
             let record = try store.ownPushKey()

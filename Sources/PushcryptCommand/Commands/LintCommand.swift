@@ -49,13 +49,13 @@ struct LintCommand: CommandBody {
         }
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let findings = if let project { try lint(project: project, console) } else { try lintPush(console) }
         let fails = findings.contains { $0.severity == .error || isStrict && $0.severity == .warning }
         return fails ? .refused : .done
     }
 
-    private func lintPush(_ console: Console) throws(CommandFailure) -> [Finding] {
+    private func lintPush(_ console: Console) throws -> [Finding] {
         let lint = PayloadLint(
             try console.read(file ?? "-", limit: JSONDocument.defaultMaximumBytes), headers: headers,
             isToBeSealed: isToBeSealed)
@@ -66,8 +66,8 @@ struct LintCommand: CommandBody {
         return lint.findings
     }
 
-    private func lint(project: String, _ console: Console) throws(CommandFailure) -> [Finding] {
-        if let file { throw .usage("--ios takes no file", hint: "leave \(quoted(file)) out") }
+    private func lint(project: String, _ console: Console) throws -> [Finding] {
+        if let file { throw Failure.usage("--ios takes no file", hint: "leave \(quoted(file)) out") }
         let lint = try IOSLint(folder: project)
         var output = OutputBuffer(console)
         for finding in lint.findings {

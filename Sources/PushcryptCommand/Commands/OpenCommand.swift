@@ -55,17 +55,17 @@ struct OpenCommand: CommandBody {
         arguments.atMostOne(of: "--banner", "--json", "--answer")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if isBatch { return try openBatch(console) }
         if let name = batch.given.first {
-            throw .usage("\(name) goes with many pushes", hint: "leave it out, or add --batch")
+            throw Failure.usage("\(name) goes with many pushes", hint: "leave it out, or add --batch")
         }
-        return try self.receiver.withReceiver(store, console) { (receiver) throws(CommandFailure) in
+        return try self.receiver.withReceiver(store, console) { receiver in
             try openOne(receiver, console)
         }
     }
 
-    private func openOne(_ receiver: CommandReceiver, _ console: Console) throws(CommandFailure) -> ExitCode {
+    private func openOne(_ receiver: CommandReceiver, _ console: Console) throws -> ExitCode {
         let push = PushToOpen(try console.readPush(file), mayPassInTheClear: self.receiver.passesClear)
         let (received, warnings) = receiver.receive(
             push, as: self.receiver.pushClass, requestID: self.receiver.requestID, at: console.timestamp)
@@ -79,42 +79,41 @@ struct OpenCommand: CommandBody {
         return try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
     }
 
-    private func openBatch(_ console: Console) throws(CommandFailure) -> ExitCode {
+    private func openBatch(_ console: Console) throws -> ExitCode {
         let single = [
             ("--request-id", receiver.requestID != nil), ("--full-body", fullBody.isGiven), ("--banner", showsBanner),
             ("--answer", answer != nil),
         ]
         for (name, isGiven) in single where isGiven {
-            throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
+            throw Failure.usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
         }
         // In order, as a phone receives them: a copy of a message is quiet only after the first.
-        let run = try BatchRun(
+        let run = Batch(
             .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, batch,
             to: output, console)
-        return try receiver.withReceiver(store, console) { (opener) throws(CommandFailure) in
+        return try receiver.withReceiver(store, console) { opener in
             try open(by: opener, run, console)
         }
     }
 
-    private func open(by opener: CommandReceiver, _ run: BatchRun, _ console: Console) throws(CommandFailure)
-        -> ExitCode
-    {
+    private func open(by opener: CommandReceiver, _ run: Batch, _ console: Console) throws -> ExitCode {
         let (mayPassInTheClear, pushClass) = (receiver.passesClear, receiver.pushClass)
-        let warning = OnceWarning(console)
-        return try run.run(file: file) { () throws(CommandFailure) in
+        let form = LineForm(.open, OnceWarning(console))
+        return try run.run(file: file) {
             OpenWorker(
                 receiver: opener, mayPassInTheClear: mayPassInTheClear, pushClass: pushClass, console: console,
-                warning: warning)
+                form: form)
         }
     }
 }
 
 extension Console {
     /// Reads a push; nil if it is too long for one.
-    func readPush(_ file: String) throws(CommandFailure) -> ContiguousArray<UInt8>? {
-        do throws(CommandFailure) {
+    func readPush(_ file: String) throws -> ContiguousArray<UInt8>? {
+        do {
             return try read(file, limit: ReceivedPush.maximumLength, mayBeEmpty: true)
         } catch {
+            let error = Failure(error)
             guard error.exit == .refused else { throw error }
             return nil
         }
@@ -123,7 +122,7 @@ extension Console {
     /// Writes what the user sees of a delivery: a banner on a terminal, JSON otherwise; then the reason for a fallback.
     func show(
         _ delivery: Delivery, _ push: PushToOpen, asBanner: Bool, asJSON: Bool, to output: OutputArguments
-    ) throws(CommandFailure) -> ExitCode {
+    ) throws -> ExitCode {
         let showsBanner = asBanner || showsOutput && !asJSON && output.path == nil
         let text = showsBanner ? Banner(delivery, self).text : OpenReport(delivery, push.fingerprint).text(self)
         try deliver(ContiguousArray(text.utf8).span, to: output, isSecret: true)

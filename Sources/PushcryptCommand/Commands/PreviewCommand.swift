@@ -33,13 +33,13 @@ struct PreviewCommand: CommandBody {
             &arguments, help: "write to a file: its name ends in .svg, .html or .txt, and says what; default text")
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let path = output.file ?? ".txt"
         guard let ending = [".svg", ".html", ".txt"].first(where: path.hasSuffix) else {
-            throw .usage(
+            throw Failure.usage(
                 "the name \(quoted(path)) does not say what to write", hint: "let it end in .svg, .html or .txt")
         }
-        let categories = try categories.map { (path) throws(CommandFailure) in try console.readCategories(path) }
+        let categories = try categories.map { path in try console.readCategories(path) }
         let push = try PreviewedPush(push, console)
         let scene = Scene(push, categories: categories)
         let text = ending == ".svg" ? SVG(scene).text : ending == ".html" ? SVG(scene).page : scene.text(console)
@@ -50,12 +50,12 @@ struct PreviewCommand: CommandBody {
 }
 
 extension Console {
-    fileprivate func readCategories(_ path: String) throws(CommandFailure) -> CategorySet {
+    fileprivate func readCategories(_ path: String) throws -> CategorySet {
         let json = try read(path, limit: JSONDocument.defaultMaximumBytes)
         do throws(CategoryError) {
             return try CategorySet(json: json)
         } catch {
-            throw .refused("\(quoted(path)): \(error.code): \(error)")
+            throw Failure.refused("\(quoted(path)): \(error.code): \(error)")
         }
     }
 }

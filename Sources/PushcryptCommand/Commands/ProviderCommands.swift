@@ -23,9 +23,9 @@ extension Arguments {
 
 extension SQLiteKeyStore {
     /// The given account, or that of the default device key.
-    fileprivate func account(_ given: String?) throws(CommandFailure) -> String {
+    fileprivate func account(_ given: String?) throws -> String {
         if let given { return given }
-        return try withStoreErrors { () throws(KeyStoreError) in try namesWithKeys().first } ?? Self.defaultName
+        return try namesWithKeys().first ?? Self.defaultName
     }
 }
 
@@ -54,8 +54,8 @@ struct ProviderPinCommand: CommandBody {
         store = StoreArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
+    func run(_ console: Console) throws -> ExitCode {
+        let bytes = try console.readRecord(file)
         let pin: ProviderPin
         var topic = try topic.topic(console)
         var fault: TrustError?
@@ -69,9 +69,9 @@ struct ProviderPinCommand: CommandBody {
                 pin = ProviderPin(try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self)))
             }
         } catch {
-            throw CommandFailure(error, in: "the provider's key")
+            throw Failure(error, in: "the provider's key")
         }
-        if let fault { throw CommandFailure(fault, in: "the provider's record") }
+        if let fault { throw Failure(fault, in: "the provider's record") }
         let store = try console.open(store)
         let account = try store.account(account)
         let outcome: RegistrationOutcome
@@ -80,7 +80,7 @@ struct ProviderPinCommand: CommandBody {
                 try state.pin(pin, for: account, topic: topic)
             }
         } catch {
-            throw CommandFailure(
+            throw Failure(
                 error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the account's app" : nil)
         }
         let text = "provider key \(pin.key.id), account \(account)" + (topic.map { ", app \($0)" } ?? "")
@@ -104,9 +104,9 @@ struct ProviderListCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
-        let state = try withStoreErrors { () throws(KeyStoreError) in try store.state() }
+        let state = try store.state()
         var output = OutputBuffer(console)
         for account in state.accounts {
             for pin in account.pins {
@@ -169,15 +169,15 @@ struct ProviderUnpinCommand: CommandBody {
         store = StoreArguments(&arguments)
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let account = try store.account(account)
-        let pins = try withStoreErrors { () throws(KeyStoreError) in try store.state().account(account)?.pins ?? [] }
+        let pins = try store.state().account(account)?.pins ?? []
         guard let pin = pins.first(where: { key == "\($0.key)" || key == $0.key.id.description }) else {
-            throw .refused(
+            throw Failure.refused(
                 "account \(quoted(account)) has no pin \(quoted(key))", hint: "pushcrypt provider list shows them")
         }
-        try withStoreErrors { () throws(KeyStoreError) in _ = try store.change { $0.unpin(pin.key, for: account) } }
+        _ = try store.change { $0.unpin(pin.key, for: account) }
         console.changed("unpinned provider key \(pin.key.id), account \(account)")
         return .done
     }

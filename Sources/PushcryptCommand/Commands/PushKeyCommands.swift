@@ -19,7 +19,7 @@ struct KeyNewPushCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
         let record = try store.add(PushKey(), console)
         try console.report(record, after: "made", asJSON: isJSON)
@@ -38,7 +38,7 @@ extension PushKeyRecord {
 
 extension Console {
     /// Stores an imported push key.
-    func keep(_ imported: PushKey, in arguments: NewKeyArguments) throws(CommandFailure) {
+    func keep(_ imported: PushKey, in arguments: NewKeyArguments) throws {
         try arguments.refuseAllButStore()
         let store = try open(arguments.store)
         let record = try store.add(imported, self)
@@ -46,7 +46,7 @@ extension Console {
     }
 
     /// Prints a push key that was stored.
-    fileprivate func report(_ record: PushKeyRecord, after verb: String, asJSON: Bool) throws(CommandFailure) {
+    fileprivate func report(_ record: PushKeyRecord, after verb: String, asJSON: Bool) throws {
         try write((asJSON ? record.json : record.publicKey.text) + "\n")
         changed("\(verb) push: push key \(PushKey.fingerprint(of: record.publicKey))")
     }
@@ -54,24 +54,24 @@ extension Console {
 
 extension SQLiteKeyStore {
     /// The record of the push key.
-    func ownPushKey() throws(CommandFailure) -> PushKeyRecord {
-        let record = try withStoreErrors { () throws(KeyStoreError) in try pushKey() }
-        guard let record else { throw .noPushKey }
+    func ownPushKey() throws -> PushKeyRecord {
+        let record = try pushKey()
+        guard let record else { throw Failure.noPushKey }
         return record
     }
 
-    fileprivate func add(_ key: PushKey, _ console: Console) throws(CommandFailure) -> PushKeyRecord {
+    fileprivate func add(_ key: PushKey, _ console: Console) throws -> PushKeyRecord {
         do throws(KeyStoreError) {
             return try addPushKey(key, at: console.timestamp)
         } catch {
-            throw CommandFailure(
+            throw Failure(
                 error, hint: error.code == .nameTaken ? "pushcrypt key remove push, then add the new one" : nil)
         }
     }
 }
 
-extension CommandFailure {
-    fileprivate static var noPushKey: CommandFailure {
-        CommandFailure(KeyStoreError.noPushKey, hint: "pushcrypt key new push makes one")
+extension Failure {
+    fileprivate static var noPushKey: Failure {
+        Failure(KeyStoreError.noPushKey, hint: "pushcrypt key new push makes one")
     }
 }

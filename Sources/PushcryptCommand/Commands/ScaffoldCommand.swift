@@ -82,9 +82,9 @@ struct ScaffoldIOSCommand: CommandBody {
         isJSON = arguments.json()
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         if project != nil, clearUntil == nil {
-            throw .usage(
+            throw Failure.usage(
                 "--pass-clear-until is missing: from the day of the update, pushes that are not sealed yet would be masked",
                 hint:
                     "--pass-clear-until 2027-06-30 shows them as they are until then; never masks them as '(Encrypted)' at once"
@@ -92,7 +92,7 @@ struct ScaffoldIOSCommand: CommandBody {
         }
         let path = try chosenFolder()
         if project == nil, clearUntil != nil {
-            throw .usage(
+            throw Failure.usage(
                 "--pass-clear-until is for a project that exists, with --into: a new app gets no unsealed pushes")
         }
         let place = PackageLocation.ofRunningProgram
@@ -131,24 +131,24 @@ struct ScaffoldIOSCommand: CommandBody {
 
     // MARK: Checks
 
-    private func chosenFolder() throws(CommandFailure) -> String {
+    private func chosenFolder() throws -> String {
         guard newFolder != "-", project != "-" else {
-            throw .usage(
+            throw Failure.usage(
                 "a project is a folder, and cannot go to standard output", hint: "./- is a folder of that name")
         }
         switch (newFolder, project) {
         case (let folder?, nil): return folder
         case (nil, let folder?): return folder
         default:
-            throw .usage(
+            throw Failure.usage(
                 "name one folder", hint: "-o DIR for a new project, or --into DIR for one that exists")
         }
     }
 
-    private func scaffold(_ package: PackageLocation, _ console: Console) throws(CommandFailure) -> IOSScaffold {
+    private func scaffold(_ package: PackageLocation, _ console: Console) throws -> IOSScaffold {
         let topic = try Topic(bundleID, in: "--bundle-id")
         guard Self.isIdentifier(bundleID), bundleID.utf8.contains(UInt8(ascii: ".")) else {
-            throw .usage(
+            throw Failure.usage(
                 "--bundle-id cannot be \(quoted(bundleID))",
                 hint: "a bundle id has two or more parts, with one '.' between them, for example com.example.app")
         }
@@ -156,11 +156,11 @@ struct ScaffoldIOSCommand: CommandBody {
         let keychainGroup = try keychainGroup.map(Self.keychainGroup) ?? "\(topic).pushcrypt"
         let categories = try Self.checked(categories)
         if hasContentExtension, categories.isEmpty {
-            throw .usage(
+            throw Failure.usage(
                 "a content extension is for notifications of certain categories, and none is given",
                 hint: "add --category with the name that the payloads have, for example --category MESSAGE")
         }
-        let provider = try provider.map { (text) throws(CommandFailure) in try console.readProvider(text) }
+        let provider = try provider.map { text in try console.readProvider(text) }
         var scaffold = IOSScaffold(topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, package: package)
         scaffold.hasContentExtension = hasContentExtension
         scaffold.categories = categories
@@ -172,23 +172,23 @@ struct ScaffoldIOSCommand: CommandBody {
     }
 
     /// The end of the day that `--pass-clear-until` names, in UTC; nil for never.
-    private func clearEnd(_ console: Console) throws(CommandFailure) -> Timestamp? {
+    private func clearEnd(_ console: Console) throws -> Timestamp? {
         guard let clearUntil, clearUntil != "never" else { return nil }
         guard let day = Timestamp(day: clearUntil) else {
-            throw .usage(
+            throw Failure.usage(
                 "--pass-clear-until cannot be \(quoted(clearUntil))",
                 hint: "write a day, for example 2027-06-30, or never")
         }
         let end = day.adding(.days(1))
         guard console.timestamp < end else {
-            throw .usage("--pass-clear-until \(clearUntil) has passed", hint: "write a later day, or never")
+            throw Failure.usage("--pass-clear-until \(clearUntil) has passed", hint: "write a later day, or never")
         }
         return end
     }
 
-    private static func appGroup(_ group: String) throws(CommandFailure) -> String {
+    private static func appGroup(_ group: String) throws -> String {
         guard group.hasPrefix("group."), isIdentifier(group) else {
-            throw .usage(
+            throw Failure.usage(
                 "--group cannot be \(quoted(group))",
                 hint:
                     "an app group begins with 'group.', and has ASCII letters, digits, '.' and '-', for example group.com.example"
@@ -197,9 +197,9 @@ struct ScaffoldIOSCommand: CommandBody {
         return group
     }
 
-    private static func keychainGroup(_ group: String) throws(CommandFailure) -> String {
+    private static func keychainGroup(_ group: String) throws -> String {
         guard isIdentifier(group) else {
-            throw .usage(
+            throw Failure.usage(
                 "--keychain-group cannot be \(quoted(group))",
                 hint:
                     "write ASCII letters, digits, '.' and '-', for example com.example.keys; Xcode puts the team's prefix in front"
@@ -207,7 +207,7 @@ struct ScaffoldIOSCommand: CommandBody {
         }
         let first = group.prefix { $0 != "." }
         guard first.utf8.count != 10 || !first.utf8.allSatisfy(Self.isInTeamID) else {
-            throw .usage(
+            throw Failure.usage(
                 "--keychain-group \(quoted(group)) begins with a team's prefix, which Xcode puts in front again",
                 hint: "write \(group.dropFirst(first.count + 1))")
         }
@@ -223,26 +223,26 @@ struct ScaffoldIOSCommand: CommandBody {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    private static func checked(_ names: [String]) throws(CommandFailure) -> [String] {
+    private static func checked(_ names: [String]) throws -> [String] {
         do throws(CategoryError) {
             return try CategorySet(names.map { CategoryDeclaration($0) }).categories.map(\.identifier)
         } catch {
-            throw .usage("--category: \(error.code): \(error)")
+            throw Failure.usage("--category: \(error.code): \(error)")
         }
     }
 }
 
 extension Console {
     /// Reads the value of `--provider`: a key, or the file of a record, which has the certificate too.
-    fileprivate func readProvider(_ text: String) throws(CommandFailure) -> ProviderRecord {
+    fileprivate func readProvider(_ text: String) throws -> ProviderRecord {
         let isKey = text.lowercased().hasPrefix("pcs")
-        let bytes = isKey ? ContiguousArray(text.utf8) : try read(text, limit: DeviceInput.maximumRecord)
+        let bytes = isKey ? ContiguousArray(text.utf8) : try readRecord(text)
         do throws(KeyError) {
             if bytes.first == UInt8(ascii: "{") { return try ProviderRecord(json: bytes, at: timestamp) }
             let key = try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self))
             return ProviderRecord(publicKey: key, topic: nil, generation: 1, createdAt: timestamp)
         } catch {
-            throw CommandFailure(error, inOption: "--provider")
+            throw Failure(error, inOption: "--provider")
         }
     }
 }

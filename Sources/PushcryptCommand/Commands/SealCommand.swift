@@ -1,5 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptKeyStore
 
 struct SealCommand: CommandBody {
     static var page: CommandPage {
@@ -9,7 +10,7 @@ struct SealCommand: CommandBody {
                 "--emit request writes what 'pushcrypt send' reads, with each device's push token, --emit relay what 'send --relay' reads. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/ProviderPipelines.md.",
             ],
             more: [
-                "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",
+                "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, apns_id, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",
                 "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
                 "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
             ],
@@ -27,48 +28,88 @@ struct SealCommand: CommandBody {
         if let log = arguments.log { console.messageFormat = log.messages }
     }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let recipients = try arguments.recipients.recipients()
-        guard case .one(let device) = recipients else { return try sealBatch(for: recipients, arguments, console) }
-        if let name = arguments.optionForMany {
-            throw .usage("\(name) goes with many messages", hint: "leave it out, or add --batch")
+    func run(_ console: Console) throws -> ExitCode {
+        guard let recipients = arguments.recipients else {
+            throw Failure.usage("no recipient given", hint: "add --to with a device's id or its public key (pcr1…)")
         }
-        return try seal(for: device, console)
+        var settings = try arguments.settings(console)
+        if case .lines = recipients {
+            if arguments.name != nil {
+                throw Failure.usage("--id names one message, and there are many", hint: "give each line its 'id'")
+            }
+        } else {
+            // Before a store is open: it may be long in coming.
+            settings.message.content.payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
+        }
+        if case .one(let device) = recipients { return try seal(settings, for: device, console) }
+        return try sealMany(settings, for: recipients, console)
     }
 
-    private func seal(for device: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let (settings, target) = try prepare(for: device, console)
-        // Far longer than any payload.
-        let payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
-        let message = try target.seal(payload, settings, deviceGivenIn: "--to")
-        var output: ContiguousArray<UInt8>
-        if settings.emission.isRequest || arguments.isJSON {
-            var json = JSONWriter()
-            json.object { json in
-                if settings.emission.isRequest { json.string(target.device.id ?? device, for: "to") }
-                message.write(settings.emission, withFacts: arguments.isJSON, to: &json)
-                if settings.emission == .request { target.device.address.write(to: &json) }
-                if settings.emission == .relay { target.device.address.writeGrant(to: &json) }
+    /// Seals one message, a batch of one.
+    private func seal(_ settings: SealSettings, for device: String?, _ console: Console) throws -> ExitCode {
+        var settings = settings
+        if let device {
+            do { settings.message.recipient = try Recipient(named: device) } catch {
+                throw Failure(error, inOption: "--to")
             }
-            output = json.bytes
-        } else {
-            output = settings.emission.text(of: message)
+            settings.lines = .ids
         }
-        output.append(newline)
-        try console.deliver(output.span, to: arguments.output)
-        message.report(console)
-        if arguments.log != nil { console.log("sealed", message.logFields) }
+        let source = try arguments.keys(console)
+        try arguments.complete(&settings.message, from: source)
+        let (sealed, line) = try SealWorker(settings, Keys(source), nil, console).sealOnly(for: device)
+        let form = settings.form
+        let output = form.emission.isRequest || form.hasFacts ? line : sealed.text(form.emission) + [newline]
+        try console.deliver(output.span, to: arguments.output, isSecret: sealed.payload == nil)
+        sealed.report(console)
+        if arguments.log != nil { console.log(sealed.event, sealed.logFields) }
+        var tally = BatchTally(lines: 1)
+        sealed.count(in: &tally)
+        Batch(.sealed, hasClearContent: false, arguments.batch, console).tryToWriteMetrics(tally)
         return .done
     }
 
-    /// Reads everything that the message needs from the store, which is closed again when this returns: the payload may be
-    /// long in coming.
-    private func prepare(
-        for device: String, _ console: Console
-    ) throws(CommandFailure) -> (SealSettings, SealTarget) {
-        var settings = try SealSettings(arguments, console)
-        let source = try SealSource(arguments, console)
-        try settings.complete(from: source)
-        return (settings, try source.target(to: device, in: "--to", settings, console))
+    private func sealMany(
+        _ settings: SealSettings, for recipients: SealArguments.Recipients, _ console: Console
+    ) throws -> ExitCode {
+        let batch = Batch(
+            .sealed, hasClearContent: settings.form.passesUnencrypted, log: arguments.log, arguments.batch,
+            to: arguments.output, console)
+        var settings = settings
+        let source = try arguments.keys(console)
+        try arguments.complete(&settings.message, from: source)
+        // Wrong keys are wrong for every line.
+        let keys = try Keys(source)
+        if let warning = keys.warning { console.warningOnce("\(warning.code): \(warning)") }
+        if case .lines = recipients {
+        } else {
+            settings.lines = .recipients
+            // A payload that cannot be sealed for any device is refused before devices are looked up.
+            if !settings.form.passesUnencrypted { try settings.message.content.refuseUnsealable() }
+        }
+        if case .all = recipients { settings.lines = .ids }
+        let warning = OnceWarning(console)
+        let worker = { @Sendable [settings] in
+            SealWorker(settings, try Keys(source, follows: true), warning, console)
+        }
+        switch recipients {
+        case .one: preconditionFailure("one message has no lines")
+        case .lines: return try batch.run(file: arguments.file, worker: worker)
+        case .list(let path): return try batch.run(file: path, worker: worker)
+        case .user(let user):
+            if case .store = source,
+                case .failure(let failure as Failure)?? = try keys.devices(for: [.user(user)]).first?.first
+            {
+                throw failure
+            }
+            var json = JSONWriter()
+            json.object { json in json.string(user, for: "to_user") }
+            return try batch.run(worker: worker) { [json] _ in LineReader(TextInput(json.bytes), maximumLine: .max) }
+        case .all:
+            guard case .store(let store, _) = source else {
+                throw Failure.usage(
+                    "--to-all and --signing-key-file exclude each other", hint: "a key file is used without a store")
+            }
+            return try batch.run(worker: worker) { stop in DeviceLines(store, until: stop) }
+        }
     }
 }

@@ -9,7 +9,7 @@ struct SendCommand: CommandBody {
 
     init(_ arguments: inout Arguments) { self.arguments = SendArguments(&arguments) }
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+    func run(_ console: Console) throws -> ExitCode {
         var words = console.arguments
         if let name = words.firstIndex(of: "send") { words.remove(at: name) }
         if arguments.relay != nil { throw runSendProgram(words) }

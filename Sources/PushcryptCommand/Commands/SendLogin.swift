@@ -63,7 +63,7 @@ package struct SendLogin: Sendable {
         _ arguments: inout Arguments
     ) -> (authorities: String?, proxy: String?, proxyFile: String?) {
         let authorities = arguments.value(
-            "--ca-file", "FILE", .file, help: "CA certificates to trust for the host, instead of the system's")
+            "--ca-file", "FILE", .file, help: "the CA certificates to trust for the host, instead of the system's")
         let proxy = arguments.value(
             "--proxy", "URL", help: "an HTTP proxy, http://HOST:PORT; default the variable https_proxy")
         let proxyFile = arguments.value(
@@ -75,34 +75,33 @@ package struct SendLogin: Sendable {
     /// The store's settings as options, for a command line without a login.
     ///
     /// - Parameter topic: Whether `--topic` is one of them.
-    func stored(_ store: StoreArguments, topic: Bool, _ console: Console) throws(CommandFailure) -> [String] {
+    func stored(_ store: StoreArguments, topic: Bool, _ console: Console) throws -> [String] {
         guard key == nil, certificate == nil, console.storePath(given: store.path) != nil else { return [] }
         let settings: SQLiteKeyStore
-        do throws(CommandFailure) {
+        do {
             settings = try console.open(store)
         } catch {
+            let error = Failure(error)
             guard !store.isGiven, (error.cause as? KeyStoreError)?.code == .storeMissing else { throw error }
             return []
         }
-        return try withStoreErrors { () throws(KeyStoreError) in
-            var words: [String] = []
-            func add(_ setting: Setting, as option: String) throws(KeyStoreError) {
-                if let value = try settings.setting(setting) { words += [option, value] }
-            }
-            if try settings.setting(.keyFile) != nil, try settings.setting(.team) != nil {
-                try add(.keyFile, as: "--key")
-                try add(.keyID, as: "--key-id")
-                try add(.team, as: "--team")
-            }
-            if environment == nil { try add(.environment, as: "--environment") }
-            if topic { try add(.topic, as: "--topic") }
-            return words
+        var words: [String] = []
+        func add(_ setting: Setting, as option: String) throws(KeyStoreError) {
+            if let value = try settings.setting(setting) { words += [option, value] }
         }
+        if try settings.setting(.keyFile) != nil, try settings.setting(.team) != nil {
+            try add(.keyFile, as: "--key")
+            try add(.keyID, as: "--key-id")
+            try add(.team, as: "--team")
+        }
+        if environment == nil { try add(.environment, as: "--environment") }
+        if topic { try add(.topic, as: "--topic") }
+        return words
     }
 }
 
 /// Runs `pushcrypt-send`, the program that is linked with HTTP, instead of this one; returns why it cannot.
-func runSendProgram(_ words: [String]) -> CommandFailure {
+func runSendProgram(_ words: [String]) -> Failure {
     let program = "pushcrypt-send"
     return ReplacedProcess.run(program, words) == .notFound
         ? .usage(

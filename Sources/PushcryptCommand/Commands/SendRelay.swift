@@ -8,9 +8,9 @@ extension SendArguments {
     static let relayOption = "--relay"
 
     /// Reads the origin of a relay.
-    package static func origin(_ text: String) throws(CommandFailure) -> RelayOrigin {
+    package static func origin(_ text: String) throws -> RelayOrigin {
         guard let origin = RelayOrigin(text) else {
-            throw .usage(
+            throw Failure.usage(
                 "\(relayOption) cannot be \(quoted(text))",
                 hint:
                     "write its origin as the publisher does, such as https://push.example.com; http only in a private network"
@@ -20,29 +20,30 @@ extension SendArguments {
     }
 
     /// The push key of the store.
-    package func pushKey(_ console: Console) throws(CommandFailure) -> PushKey {
+    package func pushKey(_ console: Console) throws -> PushKey {
         try Self.pushKey(of: try console.open(store))
     }
 
-    static func pushKey(of store: SQLiteKeyStore) throws(CommandFailure) -> PushKey {
+    static func pushKey(of store: SQLiteKeyStore) throws -> PushKey {
         do throws(KeyStoreError) {
             return try store.pushSecret()
         } catch {
-            throw CommandFailure(error, hint: error.code == .unknownName ? "pushcrypt key new push makes one" : nil)
+            throw Failure(error, hint: error.code == .unknownName ? "pushcrypt key new push makes one" : nil)
         }
     }
 
     /// The relay that the store's settings name, for a command line that says nothing else.
-    func storedRelay(_ console: Console) throws(CommandFailure) -> String? {
+    func storedRelay(_ console: Console) throws -> String? {
         guard login.key == nil, login.certificate == nil, console.storePath(given: store.path) != nil
         else { return nil }
         let settings: SQLiteKeyStore
-        do throws(CommandFailure) {
+        do {
             settings = try console.open(store)
         } catch {
+            let error = Failure(error)
             guard !store.isGiven, (error.cause as? KeyStoreError)?.code == .storeMissing else { throw error }
             return nil
         }
-        return try withStoreErrors { () throws(KeyStoreError) in try settings.setting(.relay) }
+        return try settings.setting(.relay)
     }
 }

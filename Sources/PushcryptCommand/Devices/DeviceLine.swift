@@ -12,8 +12,6 @@ internal import PushcryptKeyStore
 struct DeviceLine {
     /// The longest line in bytes.
     static let maximumLength = DeviceInput.maximumRecord
-    /// The members that are read.
-    static let names: Set = ["device", "user", "token", "environment", "record"]
 
     let id: String
     let registration: DeviceRegistration
@@ -22,7 +20,7 @@ struct DeviceLine {
     let owner: DeviceOwner
 
     /// Reads the members of a line. Without `user` the device keeps its user; with null it has none.
-    init(_ member: (String) -> JSONValue?) throws(CommandFailure) {
+    init(_ member: (String) -> JSONValue?) throws {
         guard let id = member("device")?.asName else {
             throw Self.malformed("it has no 'device', the provider's name for the device")
         }
@@ -36,7 +34,7 @@ struct DeviceLine {
     }
 
     /// Reads a line of `device import`.
-    static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) -> DeviceChange {
+    static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws -> DeviceChange {
         let root: JSONValue
         do throws(JSONError) {
             root = try JSONDocument(parsing: line).root
@@ -51,14 +49,14 @@ struct DeviceLine {
         }
         let line = try DeviceLine { root[$0] }
         let change = DeviceChange.registered(id: line.id, line.registration, owner: line.owner)
-        try withStoreErrors { () throws(KeyStoreError) in try change.check() }
+        try change.check()
         return change
     }
 
     /// Reads a record, which may be an object, its text or a key alone.
     private static func record(
         _ value: JSONValue?
-    ) throws(CommandFailure) -> (DeviceRegistration, SignedRecord?) {
+    ) throws -> (DeviceRegistration, SignedRecord?) {
         if let text = value?.string { return try DeviceInput.record(ContiguousArray(text.utf8)) }
         guard let value, value.kind == .object else {
             throw malformed("it has no 'record', what the phone sent")
@@ -68,7 +66,7 @@ struct DeviceLine {
 
     private static func address(
         _ token: JSONValue?, _ environment: JSONValue?
-    ) throws(CommandFailure) -> PushAddress {
+    ) throws -> PushAddress {
         var address = PushAddress()
         if let token, token.kind != .null {
             address.token = token.string.flatMap(PushAddress.token)
@@ -83,17 +81,18 @@ struct DeviceLine {
         return address
     }
 
-    private static func owner(_ value: JSONValue?) throws(CommandFailure) -> DeviceOwner {
+    private static func owner(_ value: JSONValue?) throws -> DeviceOwner {
         guard let value else { return .unchanged }
         if let user = value.asName { return .user(user) }
         guard value.kind == .null else { throw malformed("its 'user' is neither a string nor null") }
         return .nobody
     }
 
-    private static func malformed(_ what: String) -> CommandFailure {
-        let code = LineError.Code.malformedLine
-        return CommandFailure(
-            .refused, "\(code): not a valid import line: \(what)", cause: LineError(code, "not a valid line: \(what)"))
+    private static func malformed(_ what: String) -> Failure {
+        let code = LineCode.malformedLine
+        return Failure(
+            .refused, code: code.rawValue, reason: "not a valid line: \(what)",
+            "\(code): not a valid import line: \(what)")
     }
 }
 
@@ -111,36 +110,54 @@ enum DeviceInput {
     }
 
     /// Reads a registration record, a phone's post of one, or a bare `pcr1…` or `pcrx1…`.
-    static func record(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> (DeviceRegistration, SignedRecord?) {
+    static func record(_ given: ContiguousArray<UInt8>) throws -> (DeviceRegistration, SignedRecord?) {
+        let bytes = given.withoutMarks
         if let post = try? KeyRecord(bytes), post.has("record") { return try posted(bytes) }
         do throws(KeyError) {
             if isRecord(bytes) { return (try DeviceRegistration(json: bytes), nil) }
             let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
             return (DeviceRegistration(publicKey: key, suites: [key.suite.rawValue], createdAt: nil), nil)
         } catch {
-            throw CommandFailure(error, in: name)
+            throw Failure(error, in: name)
         }
     }
 
     private static func posted(
         _ bytes: ContiguousArray<UInt8>
-    ) throws(CommandFailure) -> (DeviceRegistration, SignedRecord?) {
+    ) throws -> (DeviceRegistration, SignedRecord?) {
         let post: PhonePost
         do throws(KeyError) { post = try PhonePost(json: bytes, over: .session) } catch {
-            throw CommandFailure(error, in: name)
+            throw Failure(error, in: name)
         }
         guard case .record(let record) = post, case .registration(let registration) = record.content else {
             let text = "the phone ends its device: pushcrypt device accept takes that, without a session"
-            throw CommandFailure(.refused, text, cause: KeyError(.malformedRecord, text))
+            throw Failure(.refused, text, cause: KeyError(.malformedRecord, text))
         }
         return (registration, record)
     }
 
     /// Refuses a signed record under another name than its own.
-    static func check(_ record: SignedRecord?, isOf id: String) throws(CommandFailure) {
+    static func check(_ record: SignedRecord?, isOf id: String) throws {
         guard let record, !record.device.utf8.elementsEqual(id.utf8) else { return }
-        throw CommandFailure(
+        throw Failure(
             KeyError(.malformedRecord, "the phone has signed that it is device \(quoted(record.device))"), in: name)
+    }
+}
+
+extension ContiguousArray<UInt8> {
+    /// The text without the mark that Windows programs write before UTF-8, and a key without the line break at its end.
+    var withoutMarks: ContiguousArray<UInt8> {
+        let text = starts(with: byteOrderMark) ? dropFirst(byteOrderMark.count) : self[...]
+        if text.first == UInt8(ascii: "{") { return ContiguousArray(text) }
+        let end = text.lastIndex { !$0.isWhiteSpace }.map { $0 + 1 } ?? text.startIndex
+        return ContiguousArray(text[..<end])
+    }
+}
+
+extension Console {
+    /// Reads a public key or a record, as editors of any system write it.
+    func readRecord(_ file: String) throws -> ContiguousArray<UInt8> {
+        try read(file, limit: DeviceInput.maximumRecord).withoutMarks
     }
 }
 

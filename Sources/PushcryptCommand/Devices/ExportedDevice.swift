@@ -11,15 +11,15 @@ internal import PushcryptKeyStore
 /// milliseconds since 1970.
 enum ExportedDevice {
     /// Reads a line. Without `user` the device keeps its user; with null it has none.
-    static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) -> DeviceChange {
+    static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws -> DeviceChange {
         let change: DeviceChange?
         do throws(KeyError) {
             change = try self.change(KeyRecord(line))
         } catch {
-            throw CommandFailure(error, in: DeviceInput.name)
+            throw Failure(error, in: DeviceInput.name)
         }
-        guard let change else { throw .refused("the line has no 'device', which every line of an export has") }
-        try withStoreErrors { () throws(KeyStoreError) in try change.check() }
+        guard let change else { throw Failure.refused("the line has no 'device', which every line of an export has") }
+        try change.check()
         return change
     }
 

@@ -10,8 +10,8 @@ struct ForeignProviders {
     private var first: [String] = []
     private(set) var count = 0
 
-    init(of store: SQLiteKeyStore) throws(CommandFailure) {
-        foreignMembers = try withStoreErrors { () throws(KeyStoreError) in try store.foreignMemberTest() }
+    init(of store: SQLiteKeyStore) throws {
+        foreignMembers = try store.foreignMemberTest()
     }
 
     /// Adds a device; returns the members of its record that name a foreign key.

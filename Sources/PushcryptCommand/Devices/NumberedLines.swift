@@ -17,8 +17,8 @@ struct NumberedLines: ~Copyable {
     private var tally = BatchTally()
     private(set) var refused = 0
 
-    init(_ path: String, _ console: Console) throws(CommandFailure) {
-        let stop = try Self.stopSignal()
+    init(_ path: String, _ console: Console) throws {
+        let stop = try StopSignal.ofSignals()
         let file = try InputFile(path, console)
         self.stop = stop
         progress = BatchProgress(size: file.size, console, isShown: true)
@@ -26,16 +26,6 @@ struct NumberedLines: ~Copyable {
         self.console = console
         if path == "-", console.input.isTerminal {
             console.hint("reading from the terminal; control-d on a new line ends the input")
-        }
-    }
-
-    private static func stopSignal() throws(CommandFailure) -> StopSignal {
-        do throws(SystemError) {
-            let stop = try StopSignal()
-            try stop.raiseOnSignals(waitingOn: SystemThread.start)
-            return stop
-        } catch {
-            throw .failed("cannot wait for signals: \(error.text)")
         }
     }
 
@@ -48,9 +38,9 @@ struct NumberedLines: ~Copyable {
     /// Calls `parse` with each line that is not empty, and `take` with the results: as many as one transaction holds, or
     /// fewer if the lines are long. `take` reports the ones it refuses.
     mutating func forEach<Item>(
-        parse: (ContiguousArray<UInt8>) throws(CommandFailure) -> Item?,
-        take: ([(number: Int, item: Item)], inout NumberedLines) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
+        parse: (ContiguousArray<UInt8>) throws -> Item?,
+        take: ([(number: Int, item: Item)], inout NumberedLines) throws -> Void
+    ) throws {
         var reader = LineReader(file.lines(until: stop), maximumLine: DeviceLine.maximumLength)
         var items: [(number: Int, item: Item)] = []
         items.reserveCapacity(SQLiteKeyStore.importChunk)
@@ -58,15 +48,16 @@ struct NumberedLines: ~Copyable {
         while let chunk = try reader.next() {
             chunk.forEachLine(maximum: DeviceLine.maximumLength) { number, line in
                 tally.lines += 1
-                do throws(CommandFailure) {
-                    guard case .text(let bytes) = line else {
-                        throw .refused(
-                            "\(LineError.Code.lineTooLong): a line has at most \(DeviceLine.maximumLength) bytes")
+                do {
+                    guard let bytes = line else {
+                        throw Failure.refused(
+                            "\(LineCode.lineTooLong): a line has at most \(DeviceLine.maximumLength) bytes")
                     }
                     guard let item = try parse(bytes) else { return }
                     items.append((number, item))
                     text += bytes.count
                 } catch {
+                    let error = Failure(error)
                     refuse(number, error.message)
                 }
             }

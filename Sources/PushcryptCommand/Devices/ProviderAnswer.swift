@@ -23,7 +23,7 @@ struct ProviderAnswer {
     /// Nil for any other answer.
     let lost: Loss?
 
-    init(_ line: ContiguousArray<UInt8>) throws(CommandFailure) {
+    init(_ line: ContiguousArray<UInt8>) throws {
         let root: JSONValue
         do throws(JSONError) {
             root = try JSONDocument(parsing: line).root
@@ -78,7 +78,7 @@ struct ProviderAnswer {
         lost = .device(LostDevice(id: id, at: removedAt, reason: reason, token: token, grant: grant))
     }
 
-    private static func malformed(_ what: String) -> CommandFailure {
-        .refused("\(LineError.Code.malformedLine): not a valid answer of APNs: \(what)")
+    private static func malformed(_ what: String) -> Failure {
+        .refused("\(LineCode.malformedLine): not a valid answer of APNs: \(what)")
     }
 }

@@ -5,12 +5,12 @@ internal import PushcryptKeyStore
 /// `device add --batch --reply`: registers a device for each line, and answers with the reply for its phone.
 func addDevices(
     file path: String, to store: StoreArguments, _ batch: BatchArguments, _ console: Console
-) throws(CommandFailure) -> ExitCode {
-    let run = try BatchRun(.registered, jobs: 1, hasClearContent: false, batch, console)
+) throws -> ExitCode {
+    let run = Batch(.registered, jobs: 1, hasClearContent: false, batch, console)
     let store = try console.open(store)
     return try run.run(
         file: path, maximumLine: DeviceLine.maximumLength, readLength: RegistrationWorker.readLength
-    ) { () throws(CommandFailure) in try RegistrationWorker(store, console) }
+    ) { try RegistrationWorker(store, console) }
 }
 
 /// Registers the devices of a batch, on its only thread: the lines of one device are taken in order.
@@ -25,48 +25,40 @@ private final class RegistrationWorker: LineWorker {
 
     private var store: SQLiteKeyStore
     private let console: Console
-    private let warning: OnceWarning
+    private let form: LineForm
     /// Whether a foreign key was warned of. Later ones are only in the replies, so that phones cannot fill a log.
     private var hasWarned = false
     /// Whether a stale store was warned of.
     private var hasWarnedOfStale = false
 
-    init(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) {
-        try withStoreErrors { () throws(KeyStoreError) in try store.prepareForManyChanges() }
+    init(_ store: SQLiteKeyStore, _ console: Console) throws {
+        try store.prepareForManyChanges()
         self.store = store
         self.console = console
-        warning = OnceWarning(console)
+        var form = LineForm(.register, OnceWarning(console))
+        form.maximumLength = DeviceLine.maximumLength
+        self.form = form
     }
 
-    func answer(_ chunk: LineChunk, inParts _: @escaping Part) -> BatchAnswer {
-        var lines: [RegistrationLine] = []
-        var answer = BatchAnswer()
-        chunk.forEachLine(maximum: DeviceLine.maximumLength) {
-            lines.append(RegistrationLine($0, $1, warning))
-            if lines.count == Self.maximumLines { self.answer(&lines, in: &answer) }
+    func answer(_ chunk: LineChunk, _ answers: inout Answers) {
+        let lines = chunk.lines(form)
+        for start in stride(from: 0, to: lines.count, by: Self.maximumLines) {
+            var some = lines[start..<min(lines.count, start + Self.maximumLines)].map(RegistrationLine.init)
+            register(&some)
+            answers.tally.lines += some.count
+            for line in some { line.write(in: &answers) }
         }
-        self.answer(&lines, in: &answer)
-        return answer
-    }
-
-    private func answer(_ lines: inout [RegistrationLine], in answer: inout BatchAnswer) {
-        register(&lines)
-        answer.tally.lines += lines.count
-        for line in lines { answer.add(line) }
-        lines.removeAll(keepingCapacity: true)
     }
 
     private func register(_ lines: inout [RegistrationLine]) {
-        do throws(CommandFailure) {
-            try withStoreErrors { () throws(KeyStoreError) in try followReplacement() }
+        do {
+            try followReplacement()
             let before = try RegistrationReplies(of: store)
             for index in lines.indices { lines[index].check(before) }
             let due = lines.indices.filter { lines[$0].registration != nil }
             let devices = due.compactMap { lines[$0].registration }
-            let refusals = try withStoreErrors { () throws(KeyStoreError) in
-                try store.addDevices(
-                    devices.map { ($0.id, $0.registration, $0.signed, $0.owner) }, at: console.timestamp)
-            }
+            let refusals = try store.addDevices(
+                devices.map { ($0.id, $0.registration, $0.signed, $0.owner) }, at: console.timestamp)
             // Read now: a key that was replaced before the devices were stored must not be sent.
             let replies = try RegistrationReplies(of: store)
             var foreign = try ForeignProviders(of: store)
@@ -80,7 +72,7 @@ private final class RegistrationWorker: LineWorker {
             hasWarnedOfStale = hasWarnedOfStale || replies.warning != nil
         } catch {
             // The next lines may find the store usable again.
-            for index in lines.indices { lines[index].fail(LineFailure(error)) }
+            for index in lines.indices { lines[index].fail(error) }
         }
     }
 
@@ -94,28 +86,17 @@ private final class RegistrationWorker: LineWorker {
 
 /// A line, and its answer.
 private struct RegistrationLine {
-    private static let reserved: Set = ["reply"]
-
-    let number: Int
-    /// Nil if the line is not an object.
-    private(set) var line: BatchLine?
+    private let line: Line
     /// What is to be registered; nil once the line has its answer.
     private(set) var registration: DeviceLine?
-    private(set) var failure: LineFailure?
-    private(set) var reply: RegistrationReply?
+    private var failure: (any Error)?
+    private var reply: RegistrationReply?
 
-    init(_ number: Int, _ text: LineChunk.Line, _ warning: OnceWarning) {
-        self.number = number
-        do throws(LineFailure) {
-            guard case .text(let text) = text else { throw .lineTooLong(maximum: DeviceLine.maximumLength) }
-            let line = try BatchLine(text, names: DeviceLine.names, reserved: Self.reserved, warning)
-            self.line = line
-            try line.refuseReserved()
-            do throws(CommandFailure) {
-                registration = try DeviceLine { line[$0] }
-            } catch {
-                throw LineFailure(error)
-            }
+    init(_ line: Line) {
+        self.line = line
+        do {
+            try line.check()
+            registration = try DeviceLine { line[$0] }
         } catch {
             failure = error
         }
@@ -123,11 +104,7 @@ private struct RegistrationLine {
 
     mutating func check(_ replies: RegistrationReplies) {
         guard let registration else { return }
-        do throws(CommandFailure) {
-            try replies.check(registration.registration, of: registration.id)
-        } catch {
-            fail(LineFailure(error))
-        }
+        do { try replies.check(registration.registration, of: registration.id) } catch { fail(error) }
     }
 
     /// Takes the answer of the store; nil if the device is registered.
@@ -135,38 +112,37 @@ private struct RegistrationLine {
         _ refusal: KeyStoreError?, _ replies: RegistrationReplies, _ foreign: inout ForeignProviders
     ) {
         guard let device = registration else { return }
-        do throws(CommandFailure) {
-            if let error = refusal {
-                if let refusal = error.refusal {
-                    reply = try replies.reply(to: device.registration, of: device.id, refused: refusal)
+        do {
+            if let refusal {
+                if let refused = refusal.refusal {
+                    reply = try replies.reply(to: device.registration, of: device.id, refused: refused)
                 }
-                return fail(LineFailure(error))
+                throw refusal
             }
             let members = foreign.add(device.id, pinning: device.registration.pinnedProvider)
             reply = try replies.reply(to: device.registration, of: device.id, foreign: members)
             registration = nil
         } catch {
-            fail(LineFailure(error))
+            fail(error)
         }
     }
 
     /// Ends with an error, unless the line has its answer.
-    mutating func fail(_ failure: LineFailure) {
+    mutating func fail(_ error: any Error) {
         guard registration != nil else { return }
-        self.failure = failure
-        registration = nil
+        (failure, registration) = (error, nil)
     }
-}
 
-extension BatchAnswer {
-    fileprivate mutating func add(_ line: RegistrationLine) {
-        append { json in
-            line.failure?.write(line: line.number, to: &json)
-            line.line?.write(["device", "user"], to: &json)
-            if let reply = line.reply { json.raw(reply.json, for: "reply") }
-            line.line?.write(["token", "environment"], to: &json)
-            line.line?.writePassed(to: &json)
+    func write(in answers: inout Answers) {
+        func write(_ json: inout JSONWriter) {
+            line.write(["device", "user"], to: &json)
+            if let reply { json.raw(reply.json, for: "reply") }
+            line.write(["token", "environment"], to: &json)
         }
-        if let failure = line.failure { tally.refused[failure.code, default: 0] += 1 } else { tally.done += 1 }
+        let refusal = answers.answer(line, repeating: write) { json in
+            if let failure { throw failure }
+            write(&json)
+        }
+        if refusal == nil { answers.tally.done += 1 }
     }
 }

@@ -11,35 +11,33 @@ struct RegistrationReplies {
     private let pushKey: SigningPublicKey?
     private let store: SQLiteKeyStore
 
-    init(of store: SQLiteKeyStore) throws(CommandFailure) {
+    init(of store: SQLiteKeyStore) throws {
         self.store = store
-        (providers, suites, pushKey) = try withStoreErrors { () throws(KeyStoreError) in
-            (try ProviderKeys(of: store), try store.permittedSuites(), try store.pushKey()?.publicKey)
-        }
+        (providers, suites, pushKey) = (
+            try ProviderKeys(of: store), try store.permittedSuites(), try store.pushKey()?.publicKey
+        )
     }
 
     /// Why the store may be an old copy; nil if no phone says so.
     var warning: KeyStoreError? { providers.records.lazy.compactMap(\.warning).first }
 
     /// Refuses a phone that trusts no key and would be told none: it could open nothing.
-    func check(_ registration: DeviceRegistration, of id: String) throws(CommandFailure) {
+    func check(_ registration: DeviceRegistration, of id: String) throws {
         guard registration.pinnedProvider == nil else { return }
         let topic = try topic(registration, id)
-        _ = try withStoreErrors { () throws(KeyStoreError) in try providers.key(for: topic) }
+        _ = try providers.key(for: topic)
     }
 
     /// The reply to a registration that is stored, with the newest certificate of its provider key.
     func reply(
         to registration: DeviceRegistration, of id: String, foreign: [RegistrationReply.ForeignMember]
-    ) throws(CommandFailure) -> RegistrationReply {
+    ) throws -> RegistrationReply {
         let provider = try provider(for: registration, id)
         var reply = RegistrationReply(
             .acknowledged(registration.publicKey), provider: provider?.publicKey, certificate: provider?.certificate,
             foreign: foreign, suites: suites, pushKey: pushKey)
         if let grant = registration.grant {
-            reply.isGrantEnded = try withStoreErrors { () throws(KeyStoreError) in
-                try store.device(id: id)?.hasEnded(grant) ?? false
-            }
+            reply.isGrantEnded = try store.device(id: id)?.hasEnded(grant) ?? false
         }
         return reply
     }
@@ -47,17 +45,17 @@ struct RegistrationReplies {
     /// The reply to a registration that is refused, which may hear of a theft by it. [D-37]
     func reply(
         to registration: DeviceRegistration, of id: String, refused refusal: RegistrationReply.Refusal
-    ) throws(CommandFailure) -> RegistrationReply {
+    ) throws -> RegistrationReply {
         var reply = RegistrationReply(.refused(refusal), certificate: try provider(for: registration, id)?.certificate)
         if refusal == .staleRecord {
-            reply.sequence = try withStoreErrors { () throws(KeyStoreError) in try store.sequence(of: id) }
+            reply.sequence = try store.sequence(of: id)
         }
         return reply
     }
 
     private func provider(
         for registration: DeviceRegistration, _ id: String
-    ) throws(CommandFailure) -> ProviderKeyRecord? {
+    ) throws -> ProviderKeyRecord? {
         let topic = try topic(registration, id)
         // A phone that trusts another key need not be told one.
         do throws(KeyStoreError) {
@@ -68,8 +66,8 @@ struct RegistrationReplies {
     }
 
     /// The phone's app: a registration may leave out what the store knows.
-    private func topic(_ registration: DeviceRegistration, _ id: String) throws(CommandFailure) -> Topic? {
+    private func topic(_ registration: DeviceRegistration, _ id: String) throws -> Topic? {
         guard registration.topic == nil, providers.records.count > 1 else { return registration.topic }
-        return try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id)?.topic }
+        return try store.device(id: id)?.topic
     }
 }

@@ -1,5 +1,5 @@
 internal import Pushcrypt
-package import PushcryptCommandKit
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// Opens answers with a store.
@@ -10,25 +10,17 @@ package struct StoredAnswers: Sendable {
     private let console: Console
 
     /// Refuses a store without a provider key, which can open no answer.
-    init(_ store: SQLiteKeyStore, _ topic: Topic?, _ limit: Interval, _ console: Console) throws(CommandFailure) {
-        try withStoreErrors { () throws(KeyStoreError) in try ProviderKeys(of: store).refuseNone() }
+    init(_ store: SQLiteKeyStore, _ topic: Topic?, _ limit: Interval, _ console: Console) throws {
+        try ProviderKeys(of: store).refuseNone()
         (self.store, self.topic, self.limit, self.console) = (store, topic, limit, console)
     }
 
-    func open(_ text: String) throws(CommandFailure) -> DeviceAnswer {
-        do {
-            return try store.openAnswer(text, topic: topic, within: limit, at: console.timestamp)
-        } catch let error as OpenError {
-            throw CommandFailure(error)
-        } catch let error as KeyStoreError {
-            throw CommandFailure(error)
-        } catch {
-            preconditionFailure("a store throws nothing else")
-        }
+    func open(_ text: String) throws -> DeviceAnswer {
+        try store.openAnswer(text, topic: topic, within: limit, at: console.timestamp)
     }
 
     /// Opens an answer and writes it to standard output, for people or as JSON.
-    package func show(_ text: String, asJSON: Bool) throws(CommandFailure) {
+    package func show(_ text: String, asJSON: Bool) throws {
         try console.write(try open(text).shown(asTable: console.showsOutput && !asJSON, console))
     }
 }

@@ -8,63 +8,31 @@ struct OpenWorker: LineWorker {
     let mayPassInTheClear: Bool
     let pushClass: PushClass
     let console: Console
-    /// Tells of what looks like a mistake in a line; nil if nobody is told.
-    let warning: OnceWarning?
+    let form: LineForm
 
-    private static let names: Set = ["payload", "request_id"]
-    private static let reserved: Set = ["notification"]
-
-    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
-        var answer = BatchAnswer()
-        chunk.forEachLine(maximum: BatchLine.maximumLength) { number, text in
-            answer.tally.lines += 1
-            var line: BatchLine?
-            do throws(LineFailure) {
-                guard case .text(let text) = text else { throw .lineTooLong }
-                let read = try BatchLine(text, names: Self.names, reserved: Self.reserved, warning)
-                line = read
-                try read.refuseReserved()
-                try open(read, into: &answer)
-            } catch {
-                answer.refuse(number, line, error)
+    func answer(_ chunk: LineChunk, _ answers: inout Answers) {
+        for line in chunk.lines(form) {
+            answers.tally.lines += 1
+            var opened: (bucket: Int?, bytes: Int) = (nil, 0)
+            let failure = answers.answer(line) { json in
+                try line.check()
+                let payload = try line.payload(hint: ": the push as a phone receives it").written
+                let push = PushToOpen(
+                    payload.count > ReceivedPush.maximumLength ? nil : payload, mayPassInTheClear: mayPassInTheClear)
+                let (delivery, warnings) = receiver.receive(
+                    push, as: pushClass, requestID: try line.name("request_id"), at: console.timestamp)
+                for warning in warnings { console.warning(warning) }
+                if case .fallback(let reason) = delivery.outcome {
+                    throw Failure(.refused, code: reason.code, reason.description)
+                }
+                json.raw(OpenReport(delivery, push.fingerprint).json, for: "notification")
+                opened = (push.bucket, payload.count)
             }
+            guard failure == nil else { continue }
+            answers.tally.done += 1
+            if let bucket = opened.bucket { answers.tally.bytes[bucket, default: 0] += opened.bytes }
         }
-        return answer
     }
-
-    private func open(_ line: BatchLine, into answer: inout BatchAnswer) throws(LineFailure) {
-        let payload = try line.payload()
-        guard payload.kind == .object else {
-            throw LineFailure(.malformedLine, "payload must be a JSON object: the push as a phone receives it")
-        }
-        let push = PushToOpen(
-            payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
-            mayPassInTheClear: mayPassInTheClear)
-        let (delivery, warnings) = receiver.receive(
-            push, as: pushClass, requestID: try line.name("request_id"), at: console.timestamp)
-        for warning in warnings { console.warning(warning) }
-        if case .fallback(let reason) = delivery.outcome { throw LineFailure(reason) }
-        answer.append { json in
-            json.raw(OpenReport(delivery, push.fingerprint).json, for: "notification")
-            line.writePassed(to: &json)
-        }
-        answer.tally.done += 1
-        if let bucket = push.bucket { answer.tally.bytes[bucket, default: 0] += payload.written.count }
-    }
-}
-
-extension BatchAnswer {
-    fileprivate mutating func refuse(_ number: Int, _ line: BatchLine?, _ failure: LineFailure) {
-        append { json in
-            failure.write(line: number, to: &json)
-            line?.writePassed(to: &json)
-        }
-        tally.refused[failure.code, default: 0] += 1
-    }
-}
-
-extension LineFailure {
-    fileprivate init(_ reason: Delivery.Reason) { self.init(code: reason.code, message: reason.description) }
 }
 
 extension PushToOpen {

@@ -37,7 +37,7 @@ struct PreviewedPush {
     }
 
     /// Reads the push, and receives it twice.
-    init(_ arguments: PreviewArguments, _ console: Console) throws(CommandFailure) {
+    init(_ arguments: PreviewArguments, _ console: Console) throws {
         var bytes = try console.read(arguments.file, limit: ReceivedPush.maximumLength)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         let topic = try arguments.topic.topic() ?? .example
@@ -48,7 +48,7 @@ struct PreviewedPush {
             (shown, warnings) = Self.deliver(bytes, by: .keyFile(phone.opener), console)
         } else {
             if let name = arguments.placeholder.given.first {
-                throw .usage(
+                throw Failure.usage(
                     "\(name) goes with a payload that is not sealed yet", hint: "leave it out for a sealed push")
             }
             (shown, warnings) = try Self.openWithoutTrace(bytes, arguments, console)
@@ -60,8 +60,8 @@ struct PreviewedPush {
         fallback = Self.deliver(bytes, by: .keyFile(TemporaryPhone(topic: topic).opener), console).delivery
     }
 
-    private static func parsed(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> ReceivedPush {
-        do throws(OpenError) { return try ReceivedPush(bytes) } catch { throw CommandFailure(error) }
+    private static func parsed(_ bytes: ContiguousArray<UInt8>) throws -> ReceivedPush {
+        do throws(OpenError) { return try ReceivedPush(bytes) } catch { throw Failure(error) }
     }
 
     // MARK: Receiving
@@ -77,13 +77,13 @@ struct PreviewedPush {
     /// Opens with a store's keys, and changes nothing: the replay guard is a temporary one, and no certificate is kept.
     private static func openWithoutTrace(
         _ bytes: ContiguousArray<UInt8>, _ arguments: PreviewArguments, _ console: Console
-    ) throws(CommandFailure) -> (Delivery, warnings: [String]) {
+    ) throws -> (Delivery, warnings: [String]) {
         let folder = try TemporaryFolder()
-        return try folder.whileItExists { (path) throws(CommandFailure) in
+        return try folder.whileItExists { path in
             let receiver = try CommandReceiver.store(
                 arguments.store, arguments.topic, console, NotificationReceiver.Policy()
             ) {
-                (store) throws(CommandFailure) in try (store.copy(), .temporary(in: path))
+                (store) throws in try (store.copy(), .temporary(in: path))
             }
             return deliver(bytes, by: receiver, console)
         }
@@ -104,17 +104,17 @@ private struct TemporaryPhone {
 
     func seal(
         _ payload: ContiguousArray<UInt8>, _ arguments: PreviewArguments, _ console: Console
-    ) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    ) throws -> ContiguousArray<UInt8> {
         var choice = arguments.placeholder.choice
         if arguments.store.isGiven {
             let store = try console.open(arguments.store)
-            choice = choice.otherwise(try withStoreErrors { () throws(KeyStoreError) in try store.placeholder() })
+            choice = choice.otherwise(try store.placeholder())
         }
         let sealer = Sealer(provider: provider, topic: topic, placeholder: try Placeholder(choice))
         do throws(SealError) {
-            return try sealer.seal(payload, to: device.publicKey, at: console.timestamp).json
+            return try sealer.seal(Sealer.Message(payload), to: device.publicKey, at: console.timestamp).json
         } catch {
-            throw CommandFailure(error)
+            throw Failure(error)
         }
     }
 }

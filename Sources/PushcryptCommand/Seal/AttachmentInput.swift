@@ -33,29 +33,27 @@ struct AttachmentArguments: Sendable {
 extension Console {
     /// Reads the references of a payload's attachments. Those without a url receive the urls of `--attachment-url`, in the
     /// order given.
-    func read(_ attachments: AttachmentArguments) throws(CommandFailure) -> [AttachmentReference] {
+    func read(_ attachments: AttachmentArguments) throws -> [AttachmentReference] {
         var urls = attachments.urls[...]
         for url in urls {
-            try checkOption("--attachment-url") { () throws(AttachmentError) in try AttachmentRules.check(url: url) }
+            try naming("--attachment-url", exit: .usage) { try AttachmentRules.check(url: url) }
         }
         var references: [AttachmentReference] = []
         for source in attachments.references {
-            let reference = try readReference(from: source) { (fields) throws(AttachmentError) in
+            let reference = try readReference(from: source) { fields in
                 fields.hasURL
                     ? try AttachmentReference(fields)
-                    : try urls.popFirst().map { (url) throws(AttachmentError) in
-                        try AttachmentReference(fields, url: url)
-                    }
+                    : try urls.popFirst().map { try AttachmentReference(fields, url: $0) }
             }
             guard let reference else {
-                throw .usage(
+                throw Failure.usage(
                     "\(inputName(source)) has no url",
                     hint: "store the sealed file, and add --attachment-url with its address")
             }
             references.append(reference)
         }
         guard urls.isEmpty else {
-            throw .usage(
+            throw Failure.usage(
                 "there are more --attachment-url than attachments without a url",
                 hint: "give one for each --attachment that 'attach seal' wrote without --url")
         }
@@ -63,58 +61,25 @@ extension Console {
     }
 
     /// Reads the person that a message is from, if there is one.
-    func readSender(_ arguments: AttachmentArguments) throws(CommandFailure) -> CommunicationSender? {
+    func readSender(_ arguments: AttachmentArguments) throws -> CommunicationSender? {
         guard let name = arguments.fromName else {
             if arguments.avatar != nil {
-                throw .usage("--avatar goes with --from-name", hint: "add --from-name with the person's name")
+                throw Failure.usage("--avatar goes with --from-name", hint: "add --from-name with the person's name")
             }
             return nil
         }
-        let avatar = try arguments.avatar.map { (source) throws(CommandFailure) in
-            try readReference(from: source) { (fields) throws(AttachmentError) in try AttachmentReference(fields) }
+        let avatar = try arguments.avatar.map { source in
+            try readReference(from: source) { try AttachmentReference($0) }
         }
         guard CommunicationSender(name: name) != nil else {
-            throw .usage(
+            throw Failure.usage(
                 "--from-name is a name of 1 to \(CommunicationSender.maximumLength) bytes without control characters")
         }
         guard let sender = CommunicationSender(name: name, avatar: avatar) else {
-            throw .usage(
+            throw Failure.usage(
                 "--avatar is not the reference of a JPEG or PNG picture of at most \(CommunicationSender.maximumAvatarSize) sealed bytes"
             )
         }
         return sender
-    }
-
-    /// Reads the JSON of a reference, a secret that the sender shares with all recipients of the file.
-    func readReference<R>(
-        from source: String, _ read: (AttachmentFields) throws(AttachmentError) -> R
-    ) throws(CommandFailure) -> R {
-        let text = try readSecret(from: source, isShared: true)
-        do throws(AttachmentError) {
-            return try read(
-                try text.withSpan { (text) throws(AttachmentError) in try AttachmentFields(Bytes(copying: text)) })
-        } catch {
-            throw .refused("\(inputName(source)): \(error.code): \(error)")
-        }
-    }
-
-    private func inputName(_ source: String) -> String { source == "-" ? "standard input" : quoted(source) }
-}
-
-/// Checks what an option says of an attachment, which is wrong in every call.
-func checkOption(_ name: String, _ check: () throws(AttachmentError) -> Void) throws(CommandFailure) {
-    do throws(AttachmentError) {
-        try check()
-    } catch {
-        throw .usage("\(name): \(error.code): \(error)")
-    }
-}
-
-/// Runs calls of the sealer and the opener of files inside a command.
-func withAttachmentErrors<R>(_ body: () throws(AttachmentError) -> R) throws(CommandFailure) -> R {
-    do throws(AttachmentError) {
-        return try body()
-    } catch {
-        throw CommandFailure(error)
     }
 }

@@ -19,31 +19,32 @@ struct DeviceLines: LineSource, Sendable {
     private(set) var isAtEnd = false
 
     init(_ store: SQLiteKeyStore, until stop: StopSignal) {
-        self.store = store
-        self.stop = stop
+        (self.store, self.stop) = (store, stop)
     }
 
-    mutating func next() throws(CommandFailure) -> LineChunk? {
+    mutating func next() throws -> LineChunk? {
         guard !isAtEnd else { return nil }
         var ids: [String] = []
         while ids.isEmpty, page?.isLast != true {
             guard !stop.isRaised else { return nil }
-            let next = try withStoreErrors { () throws(KeyStoreError) in
-                try store.devicePage(after: page, count: Self.count)
-            }
+            let next = try store.devicePage(after: page, count: Self.count)
             ids = next.ids
             damaged += next.damaged.count
             firstDamaged = firstDamaged ?? next.damaged.first
             page = next
         }
-        try refuseAnotherStore()
+        // Some devices of one store and some of another are not all devices of either.
+        guard try !store.version().isReplaced else {
+            throw Failure.failed(
+                "the store was replaced; stopped after \(line - 1) devices",
+                hint: "seal again for the devices of the new store; with the same --id no phone shows it twice")
+        }
         guard !ids.isEmpty else {
             isAtEnd = true
             // A row without an id has no line: reported once all other devices have been read.
             guard let firstDamaged else { return nil }
-            throw CommandFailure(firstDamaged).advising([
-                "\(damaged) rows have ids that no device has; every other device is answered"
-            ])
+            throw Failure(
+                firstDamaged, hint: "\(damaged) rows have ids that no device has; every other device is answered")
         }
         defer {
             line += ids.count
@@ -52,14 +53,5 @@ struct DeviceLines: LineSource, Sendable {
         // No id contains a newline, or is blank.
         return LineChunk(
             number: chunks, firstLine: line, bytes: ContiguousArray((ids.joined(separator: "\n") + "\n").utf8))
-    }
-
-    /// Some devices of one store and some of another are not all devices of either.
-    private func refuseAnotherStore() throws(CommandFailure) {
-        let version = try withStoreErrors { () throws(KeyStoreError) in try store.version() }
-        guard version.isReplaced else { return }
-        throw .failed(
-            "the store was replaced; stopped after \(line - 1) devices",
-            hint: "seal again for the devices of the new store; with the same --id no phone shows it twice")
     }
 }

@@ -58,11 +58,11 @@ extension Placeholder.Sound {
 
 extension Placeholder {
     /// Creates a placeholder for a command, which ends if it is refused.
-    init(_ choice: PlaceholderChoice) throws(CommandFailure) {
+    init(_ choice: PlaceholderChoice) throws {
         do throws(SealError) {
             self = try choice.placeholder()
         } catch {
-            throw CommandFailure(error)
+            throw Failure(error)
         }
     }
 }

@@ -73,7 +73,7 @@ enum Setting: String, CaseIterable, Sendable {
     }
 
     /// Refuses a value that a later command could not use.
-    func check(_ value: String) throws(CommandFailure) {
+    func check(_ value: String) throws {
         switch self {
         case .title: try check(PlaceholderChoice(title: value), value)
         case .sound: try check(PlaceholderChoice(sound: Placeholder.Sound(word: value)), value)
@@ -83,24 +83,24 @@ enum Setting: String, CaseIterable, Sendable {
             _ = try Topic(value, in: "VALUE")
         case .keyFile: break
         case .keyID, .team:
-            guard isAppleID(value) else { throw .usage("\(self.rawValue) has ten capital letters and digits") }
+            guard isAppleID(value) else { throw Failure.usage("\(self.rawValue) has ten capital letters and digits") }
         case .environment: try ValueKind.choice(Self.environments).check(value, for: rawValue)
         case .relay:
             guard RelayOrigin(value) != nil else {
-                throw .usage(
+                throw Failure.usage(
                     "relay must be an origin, such as https://push.example.com",
                     hint: "write it as the publisher does; http only in a private network")
             }
         case .ttl, .grace: try kind.check(value, for: rawValue)
         case .suites:
             try ValueKind.choice(["1", "1,2"]).check(value, for: rawValue)
-            guard value == "1" || CipherSuite.xwing.isSupported else { throw .usage(CipherSuite.requirement) }
+            guard value == "1" || CipherSuite.xwing.isSupported else { throw Failure.usage(CipherSuite.requirement) }
         }
     }
 
-    private func check(_ choice: PlaceholderChoice, _ value: String) throws(CommandFailure) {
+    private func check(_ choice: PlaceholderChoice, _ value: String) throws {
         guard sanitized(forTerminal: value) == value else {
-            throw .usage("\(rawValue) has control characters", hint: "write it without them")
+            throw Failure.usage("\(rawValue) has control characters", hint: "write it without them")
         }
         _ = try Placeholder(choice)
     }

@@ -45,17 +45,17 @@ extension Arguments {
 
 extension Console {
     /// The path of the store: `--store`, else PUSHCRYPT_STORE, else the user's data directory (XDG).
-    func path(of store: StoreArguments) throws(CommandFailure) -> String {
+    func path(of store: StoreArguments) throws -> String {
         guard let path = storePath(given: store.path) else {
-            throw .usage("there is no place for a key store", hint: "name one with --store DIR")
+            throw Failure.usage("there is no place for a key store", hint: "name one with --store DIR")
         }
         return try utf8(path)
     }
 
     /// Refuses the path of a file that SQLite opens, and that is not UTF-8.
-    func utf8(_ path: String) throws(CommandFailure) -> String {
+    func utf8(_ path: String) throws -> String {
         guard RawText.isText(path) else {
-            throw .usage("\(quoted(path)) is not UTF-8, as the path of a key store or a backup must be")
+            throw Failure.usage("\(quoted(path)) is not UTF-8, as the path of a key store or a backup must be")
         }
         return path
     }
@@ -70,7 +70,7 @@ extension Console {
     }
 
     /// Opens the key store; prompts for its passphrase if it has one. Warns if other users can read or change it.
-    func open(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
+    func open(_ store: StoreArguments) throws -> SQLiteKeyStore {
         let store = try openQuietly(store)
         warn(of: store)
         return store
@@ -82,39 +82,35 @@ extension Console {
     }
 
     /// Opens the key store like `open`, without a warning.
-    func openQuietly(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
+    func openQuietly(_ store: StoreArguments) throws -> SQLiteKeyStore {
         let path = try path(of: store)
         if let source = store.passphraseFile {
             let passphrase = try passphrase(readSecret(from: source))
-            return try withStoreErrors { () throws(KeyStoreError) in
-                try SQLiteKeyStore.open(in: path, passphrase: passphrase)
-            }
+            return try SQLiteKeyStore.open(in: path, passphrase: passphrase)
         }
         do throws(KeyStoreError) {
             return try SQLiteKeyStore.open(in: path, passphrase: nil)
         } catch {
-            guard error.code == .passphraseNeeded else { throw CommandFailure(error) }
+            guard error.code == .passphraseNeeded else { throw Failure(error) }
         }
         let passphrase = try passphrase(askPassphrase("passphrase for \(quoted(path)): "))
-        return try withStoreErrors { () throws(KeyStoreError) in
-            try SQLiteKeyStore.open(in: path, passphrase: passphrase)
-        }
+        return try SQLiteKeyStore.open(in: path, passphrase: passphrase)
     }
 
     /// Creates the database of the extension beside the store's, unless it exists.
     ///
     /// A phone whose clock is ahead of its provider's must not treat its first notifications as old ones.
-    func createExtensionDatabase(of store: StoreArguments) throws(CommandFailure) {
+    func createExtensionDatabase(of store: StoreArguments) throws {
         let path = try path(of: store)
         do throws(KeyStoreError) {
             _ = try ExtensionDatabase.create(in: path, floor: timestamp.subtracting(ReplayRules.firstFloorAge))
         } catch {
-            guard error.code == .storeExists else { throw CommandFailure(error) }
+            guard error.code == .storeExists else { throw Failure(error) }
         }
     }
 
     /// Opens the database of the extension, beside the store's.
-    func openExtensionDatabase(of store: StoreArguments) throws(CommandFailure) -> ExtensionDatabase {
+    func openExtensionDatabase(of store: StoreArguments) throws -> ExtensionDatabase {
         ExtensionDatabase(in: try path(of: store))
     }
 }
@@ -123,52 +119,50 @@ extension Console {
 
 extension Console {
     /// Reads a provider's secret key as text.
-    func readProviderKey(from source: String) throws(CommandFailure) -> ProviderKey {
+    func readProviderKey(from source: String) throws -> ProviderKey {
         try withKey(from: source) { (text) throws(KeyError) in try ProviderKey(text: text) }
     }
 
     /// Reads a device's secret key as text.
-    func readDeviceKey(from source: String) throws(CommandFailure) -> DeviceKey {
+    func readDeviceKey(from source: String) throws -> DeviceKey {
         try withKey(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
     }
 
     /// Reads a key; `isShared` if only its public half is needed.
     func withKey<R>(
         from source: String, isShared: Bool = false, _ body: (Span<UInt8>) throws(KeyError) -> R
-    ) throws(CommandFailure) -> R {
+    ) throws -> R {
         let secret = try readSecret(from: source, isShared: isShared)
         do throws(KeyError) {
             return try secret.withSpan(body)
         } catch {
-            throw CommandFailure(error, in: source == "-" ? "standard input" : quoted(source))
+            throw Failure(error, in: source == "-" ? "standard input" : quoted(source))
         }
     }
 
     /// Reads a secret into memory that is wiped.
-    func readSecret(from source: String, isShared: Bool = false) throws(CommandFailure) -> Ephemeral {
-        try exactly { (buffer) throws(CommandFailure) in
+    func readSecret(from source: String, isShared: Bool = false) throws -> Ephemeral {
+        try exactly { buffer in
             try readSecret(from: source, isShared: isShared, into: &buffer)
         }
     }
 
     /// Asks for a passphrase on the terminal.
-    func askPassphrase(_ question: String) throws(CommandFailure) -> Ephemeral {
-        try exactly { (buffer) throws(CommandFailure) in
+    func askPassphrase(_ question: String) throws -> Ephemeral {
+        try exactly { buffer in
             try askSecret(
                 question, otherwise: "a passphrase is needed: name the file that holds it with --passphrase-file",
                 into: &buffer)
         }
     }
 
-    func passphrase(_ text: consuming Ephemeral) throws(CommandFailure) -> StorePassphrase {
-        try withStoreErrors { () throws(KeyStoreError) in
-            try text.withSpan { (text) throws(KeyStoreError) in try StorePassphrase(text) }
-        }
+    func passphrase(_ text: consuming Ephemeral) throws -> StorePassphrase {
+        try text.withSpan { (text) throws(KeyStoreError) in try StorePassphrase(text) }
     }
 
     private func exactly(
-        _ fill: (inout MutableSpan<UInt8>) throws(CommandFailure) -> Int
-    ) throws(CommandFailure) -> Ephemeral {
+        _ fill: (inout MutableSpan<UInt8>) throws -> Int
+    ) throws -> Ephemeral {
         var buffer = Ephemeral(count: Self.secretCapacity)
         let count = try buffer.withMutableSpan(fill)
         return buffer.withSpan { Ephemeral(copying: $0.extracting(0..<count)) }

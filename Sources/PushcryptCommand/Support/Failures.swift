@@ -1,5 +1,5 @@
 internal import Pushcrypt
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 // Library errors as the end of a command. Exit 65 means that the same input fails again, exit 64 that the call or the set-up
@@ -18,9 +18,35 @@ extension ExitCode {
         let passing = codes.map(Self.passing.contains)
         self = passing.isEmpty ? .done : passing.contains(true) ? .failed : .refused
     }
+
+    /// The end of a command with an error of the libraries.
+    fileprivate init(_ error: any CodedError) {
+        self =
+            switch error {
+            case let error as SealError:
+                switch error.code {
+                case .invalidPlaceholder, .invalidTime, .invalidRequest, .unsupportedSuite: .usage
+                default: .refused
+                }
+            case let error as AttachmentError: error.code == .changedFile ? .failed : .refused
+            case let error as KeyError: error.code == .unsupportedSuite ? .usage : .refused
+            case let error as KeyStoreError:
+                switch error.code {
+                case .storeBusy, .diskFull, .inputOutput: .failed
+                case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken,
+                    .suiteDowngrade, .badRecordSignature, .staleRecord,
+                    .futureTime, .keyIDTaken, .unknownDevice, .removedDevice, .malformedCertificate, .weakKey,
+                    .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest,
+                    .epochsExhausted:
+                    .refused
+                default: .usage
+                }
+            default: .refused
+            }
+    }
 }
 
-extension CommandFailure {
+extension Failure {
     /// What to do next where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
         "key-taken": ["if the other device is gone, pushcrypt device remove it first"],
@@ -44,75 +70,41 @@ extension CommandFailure {
         ],
     ]
 
-    private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil, hints: [String]? = nil) {
+    /// The end of a command, or the answer to a line.
+    ///
+    /// - Parameters:
+    ///   - place: Where the wrong input is.
+    ///   - exit: The exit code, if it is not the error's own.
+    package init(
+        _ error: any Error, in place: String? = nil, exit: ExitCode? = nil, hint: String? = nil
+    ) {
+        if let failure = error as? Failure {
+            self = failure
+            return
+        }
+        guard let error = error as? any CodedError else {
+            self.init(.failed, "\(error)", cause: error)
+            return
+        }
         let code = "\(error.code)"
+        let isRow = (error as? KeyStoreError).map { $0.code == .corruptStore && $0.concernsOneRow } ?? false
         self.init(
-            exit, code: code, (place.map { "\($0): " } ?? "") + "\(code): \(error)",
-            hints: hints ?? Self.hints[code] ?? [],
+            exit ?? ExitCode(error), code: code, reason: "\(error)",
+            (place.map { "\($0): " } ?? "") + "\(code): \(error)",
+            hints: hint.map { [$0] } ?? (isRow ? ["pushcrypt doctor lists all such rows"] : Self.hints[code] ?? []),
             cause: error)
     }
 
-    init(_ error: SealError) {
-        let exit: ExitCode =
-            switch error.code {
-            case .invalidPlaceholder, .invalidTime, .invalidRequest, .unsupportedSuite: .usage
-            default: .refused
-            }
-        self.init(exit, error)
-    }
-
-    init(_ error: PairingError) { self.init(.refused, error) }
-
-    init(_ error: OpenError) { self.init(.refused, error) }
-
-    init(_ error: TrustError, in place: String? = nil) {
-        self.init(.refused, error, in: place)
-    }
-
-    init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
-
-    init(_ error: KeyError, in place: String) {
-        self.init(error.code == .unsupportedSuite ? .usage : .refused, error, in: place)
-    }
-
-    /// A key on the command line, which is wrong in every call.
-    init(_ error: KeyError, inOption name: String) { self.init(.usage, error, in: name) }
-
-    init(_ error: KeyStoreError, hint: String? = nil) {
-        let exit: ExitCode =
-            switch error.code {
-            case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken,
-                .suiteDowngrade, .badRecordSignature, .staleRecord,
-                .futureTime, .keyIDTaken, .unknownDevice, .removedDevice, .malformedCertificate, .weakKey,
-                .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest, .epochsExhausted:
-                .refused
-            default: .usage
-            }
-        let isRow = error.code == .corruptStore && error.concernsOneRow
-        self.init(exit, error, hints: isRow ? ["pushcrypt doctor lists all such rows"] : hint.map { [$0] })
-    }
+    /// A value on the command line, which is wrong in every call.
+    init(_ error: any Error, inOption name: String) { self.init(error, in: name, exit: .usage) }
 }
 
-/// Turns errors of the key store into failures of a command.
-func withStoreErrors<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(CommandFailure) -> R {
-    do throws(KeyStoreError) {
-        return try body()
-    } catch {
-        throw CommandFailure(error)
-    }
+/// Names the place of what is wrong in the errors of `body`.
+func naming<R>(_ place: String, exit: ExitCode? = nil, _ body: () throws -> R) throws -> R {
+    do { return try body() } catch { throw Failure(error, in: place, exit: exit) }
 }
 
 extension Console {
     /// The current time.
     var timestamp: Timestamp { Timestamp(milliseconds: now()) }
-}
-
-/// Turns errors of certificates into failures of a command; `place` is where the certificate is from.
-func withTrustErrors<R>(in place: String? = nil, _ body: () throws(TrustError) -> R) throws(CommandFailure) -> R {
-    do throws(TrustError) {
-        return try body()
-    } catch {
-        throw CommandFailure(error, in: place)
-    }
 }

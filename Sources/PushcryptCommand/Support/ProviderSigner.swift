@@ -14,13 +14,13 @@ struct ProviderSigner {
     var timeout: UInt64 = 60_000
 
     /// Has the program prove that it has the key.
-    func prove() throws(CommandFailure) {
+    func prove() throws {
         let challenge = ProviderChallenge(to: provider)
         guard challenge.isMet(by: try signature(of: challenge.message)) else { throw otherKey }
     }
 
     /// Has a certificate signed.
-    func sign(_ certificate: UnsignedCertificate) throws(CommandFailure) -> Certificate {
+    func sign(_ certificate: UnsignedCertificate) throws -> Certificate {
         let signature = try signature(of: certificate.message)
         do throws(TrustError) {
             return try certificate.signed(signature)
@@ -30,12 +30,12 @@ struct ProviderSigner {
     }
 
     /// Returns 64 bytes, which the caller verifies.
-    private func signature(of message: ContiguousArray<UInt8>) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    private func signature(of message: ContiguousArray<UInt8>) throws -> ContiguousArray<UInt8> {
         let result: ChildProcess.Result
         do throws(SystemError) {
             result = try ChildProcess.run(program, [], input: message.span, limit: Self.maximumOutput, timeout: timeout)
         } catch {
-            throw .usage(
+            throw Failure.usage(
                 "\(Self.option): cannot run \(quoted(program)): \(error.text)",
                 hint: "it is one word, a program of the PATH or a path with a slash such as ./signer, without arguments"
             )
@@ -59,13 +59,13 @@ struct ProviderSigner {
     private static let maximumOutput = 4096
 
     /// A failure, with what the program says about it.
-    private func failure(_ what: String, _ result: ChildProcess.Result) -> CommandFailure {
+    private func failure(_ what: String, _ result: ChildProcess.Result) -> Failure {
         let words = String(decoding: result.messages.prefix(Self.maximumOutput), as: UTF8.self)
             .split(whereSeparator: \.isNewline).joined(separator: "; ")
         return .failed("\(Self.option): \(quoted(program)) \(what)" + (words.isEmpty ? "" : ": \(words)"))
     }
 
-    private var otherKey: CommandFailure {
+    private var otherKey: Failure {
         .usage(
             "\(Self.option): what \(quoted(program)) wrote is not the signature of provider key \(provider)",
             hint: "check which key it has, and that it signs the bytes as they are with Ed25519, not a hash of them")
@@ -83,11 +83,11 @@ extension Arguments {
 
 extension ProviderPublicKey {
     /// Reads the value of an option.
-    init(_ text: String, inOption name: String) throws(CommandFailure) {
+    init(_ text: String, inOption name: String) throws {
         do throws(KeyError) {
             self = try ProviderPublicKey(text: text)
         } catch {
-            throw CommandFailure(error, inOption: name)
+            throw Failure(error, inOption: name)
         }
     }
 }

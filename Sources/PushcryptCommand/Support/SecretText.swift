@@ -1,5 +1,5 @@
 internal import Pushcrypt
-package import PushcryptCommandKit
+internal import PushcryptCommandKit
 
 /// The texts of secret keys, this project's and other programs', inside other texts: messages quote input that they refuse,
 /// and it may be a key in the wrong place.
@@ -86,9 +86,9 @@ extension UInt8 {
     }
 }
 
-extension CommandFailure {
-    static func secretInArguments(hint: String...) -> CommandFailure {
-        CommandFailure(
+extension Failure {
+    static func secretInArguments(hint: String...) -> Failure {
+        Failure(
             .usage, "a secret key is never an argument: other users and the shell's history see it",
             hints: ["keep it in a file or pipe it in; this key should be replaced"] + hint)
     }
@@ -97,7 +97,7 @@ extension CommandFailure {
 extension SecretText {
     /// Refuses arguments with a secret key in them: they are visible to every user of the machine, and stay in the shell's
     /// history.
-    package static func refuse(in arguments: [String]) throws(CommandFailure) {
-        if arguments.contains(where: isIn) { throw .secretInArguments() }
+    package static func refuse(in arguments: [String]) throws {
+        if arguments.contains(where: isIn) { throw Failure.secretInArguments() }
     }
 }

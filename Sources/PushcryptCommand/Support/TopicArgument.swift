@@ -16,24 +16,24 @@ struct TopicArgument: Sendable {
     }
 
     /// The topic, if one was given, with a warning if it looks like one of APNs.
-    func topic(_ console: Console) throws(CommandFailure) -> Topic? {
+    func topic(_ console: Console) throws -> Topic? {
         let topic = try topic()
         if let topic { console.warnOfSuffix(topic) }
         return topic
     }
 
-    func topic() throws(CommandFailure) -> Topic? {
-        try text.map { (text) throws(CommandFailure) in try Topic(text, in: "--topic") }
+    func topic() throws -> Topic? {
+        try text.map { text in try Topic(text, in: "--topic") }
     }
 }
 
 extension Topic {
     /// Checks the text of an option or operand.
-    init(_ text: String, in place: String) throws(CommandFailure) {
+    init(_ text: String, in place: String) throws {
         do throws(InvalidTopic) {
             self = try Topic(text)
         } catch {
-            throw .usage("\(place): \(error)")
+            throw Failure.usage("\(place): \(error)")
         }
     }
 
@@ -45,8 +45,11 @@ extension Topic {
 }
 
 extension Console {
-    /// Warns of a topic that ends like APNs topics of one push type: phones would look for another app.
+    /// Warns of a topic that ends like APNs topics of one push type, or begins with a team's id: phones would look for another app.
     func warnOfSuffix(_ topic: Topic) {
+        if let prefix = topic.bundleID.split(separator: ".").first, isAppleID(String(prefix)) {
+            warning("\(topic) begins with \(prefix), as if with a team's id: give the app's bundle id alone")
+        }
         guard let suffix = topic.typeSuffix else { return }
         warning(
             "\(topic) ends with \(suffix), as topics of APNs do: give the app's bundle id, usually \(topic.bundleID.dropLast(suffix.count)); requests get the suffix"

@@ -17,7 +17,7 @@ extension LintFindings {
                 .error, .nothingToShow, at: "aps.alert",
                 "has no title, subtitle or body, and the system starts no extension for a silent, badge-only or sound-only push",
                 fix: push.envelope == nil
-                    ? "add a title or a body, or send it as a background push"
+                    ? "add a title or a body, or send it unsealed: a badge alone tells nothing"
                     : "let 'pushcrypt seal' write the clear part")
         }
         if !fields.isMutableContent {

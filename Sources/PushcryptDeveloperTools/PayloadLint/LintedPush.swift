@@ -60,7 +60,8 @@ struct LintedPush {
         isTypeAssumed = headers.pushType == nil
         let isCall = headers.topic?.hasSuffix(PushType.voip.topicSuffix) ?? false
         typeName = headers.pushType ?? (isCall ? "voip" : Self.type(of: aps, isSealed: envelope != nil))
-        type = try? PushType(typeName)
+        let named = try? PushType(typeName)
+        type = (try? named?.sealableClass()) == nil ? nil : named
         fields = aps.map { APSFields($0) }
     }
 

@@ -8,7 +8,7 @@ package struct IOSLint {
     /// The checked configurations and extensions, and the outcome.
     package let summary: String
 
-    package init(folder: String) throws(CommandFailure) {
+    package init(folder: String) throws(Failure) {
         let project = try Project(try ProjectFiles(in: folder))
         let installed = project.installed
         var found: [(finding: Finding, build: Int)] = []

@@ -11,7 +11,7 @@ struct Project {
     private var reader: PropertyLists
     private var parsed: [[String]: SwiftSources] = [:]
 
-    init(_ files: ProjectFiles) throws(CommandFailure) {
+    init(_ files: ProjectFiles) throws(Failure) {
         self.files = files
         reader = PropertyLists(files)
         var projects: [XcodeProject] = []
@@ -31,7 +31,7 @@ struct Project {
 
     // MARK: With an Xcode project
 
-    private mutating func add(_ project: XcodeProject) throws(CommandFailure) {
+    private mutating func add(_ project: XcodeProject) throws(Failure) {
         let apps = project.targets.filter { $0.productType.hasSuffix(".application") }
         let others = project.targets.filter { $0.productType.hasSuffix(".app-extension") }
         let embedded = Set(apps.flatMap(\.plugIns))
@@ -66,7 +66,7 @@ struct Project {
     /// Reads what a target has in a configuration; nil if it is no app and no notification extension.
     private mutating func built(
         _ target: XcodeProject.Target, _ settings: Settings, _ project: XcodeProject, kind: Built.Kind?
-    ) throws(CommandFailure) -> Built? {
+    ) throws(Failure) -> Built? {
         let info = try list("INFOPLIST_FILE", settings, project)
         guard let kind = kind ?? self.kind(of: info) else { return nil }
         return Built(
@@ -77,7 +77,7 @@ struct Project {
     /// The list that a setting names; nil if that, or the list, is unknown.
     private mutating func list(
         _ setting: String, _ settings: Settings, _ project: XcodeProject
-    ) throws(CommandFailure) -> Built.List? {
+    ) throws(Failure) -> Built.List? {
         if settings.isUnset(setting) { return Built.List(file: files.path(project.file), values: nil) }
         guard let path = settings[setting] else { return nil }
         let file = joined(project.base, path)
@@ -86,7 +86,7 @@ struct Project {
         return Built.List(file: files.path(file), values: values)
     }
 
-    private mutating func sources(_ paths: [String]) throws(CommandFailure) -> SwiftSources {
+    private mutating func sources(_ paths: [String]) throws(Failure) -> SwiftSources {
         if let known = parsed[paths] { return known }
         var sources = SwiftSources()
         for path in paths { sources.add(try readFile(files.path(path), limit: 1 << 24), file: files.path(path)) }
@@ -102,7 +102,7 @@ struct Project {
     // MARK: Without one
 
     /// Takes the lists beside an extension's sources for its own, and the entitlements that remain for the app's.
-    private mutating func guess() throws(CommandFailure) {
+    private mutating func guess() throws(Failure) {
         var extensions: [(folder: String, list: Built.List, kind: Built.Kind)] = []
         var apps: [Built.List] = []
         for file in files.propertyLists where file.hasSuffix("Info.plist") {
@@ -140,7 +140,7 @@ struct Project {
 
     private mutating func guessed(
         _ name: String, _ kind: Built.Kind, _ info: Built.List?, _ entitlements: [String], _ sources: [String]
-    ) throws(CommandFailure) -> Built {
+    ) throws(Failure) -> Built {
         var list: Built.List?
         if let file = entitlements.first {
             // Of several, it is unknown which one counts.

@@ -21,7 +21,7 @@ struct ProjectFiles {
     private(set) var swiftSources: [String] = []
 
     /// Finds the files in a folder and those below it. Links are not followed.
-    init(in folder: String) throws(CommandFailure) {
+    init(in folder: String) throws(Failure) {
         guard Folder.kind(of: folder, followingLinks: true) == .folder else {
             throw .failed("there is no folder \(quoted(folder))")
         }
@@ -74,7 +74,7 @@ struct PropertyLists {
     init(_ files: ProjectFiles) { self.files = files }
 
     /// Reads one file. Throws if there is no `plutil`.
-    mutating func list(_ file: String) throws(CommandFailure) -> JSONValue? {
+    mutating func list(_ file: String) throws(Failure) -> JSONValue? {
         if let known = read[file] { return known }
         let path = files.path(file)
         let result: ChildProcess.Result

@@ -20,7 +20,7 @@ package struct PackageLocation: Sendable {
     }
 
     /// Checks what the user has given: an address, of which the scaffold takes `version` or later, or the folder of this package.
-    package init(_ text: String, version: String, for scaffold: String) throws(CommandFailure) {
+    package init(_ text: String, version: String, for scaffold: String) throws(Failure) {
         guard text.hasPrefix("https://") else {
             self.init(folder: try Self.given(text), for: scaffold)
             return
@@ -64,7 +64,7 @@ package struct PackageLocation: Sendable {
         return String(name.hasSuffix(".git") ? name.dropLast(4) : name)
     }
 
-    private static func given(_ path: String) throws(CommandFailure) -> String {
+    private static func given(_ path: String) throws(Failure) -> String {
         guard let folder = resolved(path) else {
             throw .usage("--package: there is no folder \(quoted(path))", hint: "an address begins with https://")
         }

@@ -15,7 +15,7 @@ package struct ScaffoldFolder {
     private let exists: Bool
 
     /// Checks a folder to write. Throws if it exists, unless it is empty.
-    package init(new path: String) throws(CommandFailure) {
+    package init(new path: String) throws(Failure) {
         self.path = try Self.name(path)
         switch Folder.kind(of: self.path, followingLinks: true) {
         case .folder:
@@ -32,7 +32,7 @@ package struct ScaffoldFolder {
     }
 
     /// Checks an existing folder, to write into.
-    package init(existing path: String) throws(CommandFailure) {
+    package init(existing path: String) throws(Failure) {
         guard Folder.kind(of: path, followingLinks: true) == .folder else {
             throw .failed("there is no folder \(quoted(path))")
         }
@@ -40,7 +40,7 @@ package struct ScaffoldFolder {
         exists = true
     }
 
-    private static func name(_ path: String) throws(CommandFailure) -> String {
+    private static func name(_ path: String) throws(Failure) -> String {
         var path = path
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         guard !path.isEmpty else { throw .usage("--output names no folder") }
@@ -48,16 +48,16 @@ package struct ScaffoldFolder {
     }
 
     /// Writes every file; none if one of them is there already, or cannot be written.
-    package func write(_ files: [ScaffoldFile]) throws(CommandFailure) {
+    package func write(_ files: [ScaffoldFile]) throws(Failure) {
         if exists { try add(files) } else { try create(files) }
     }
 
-    private func create(_ files: [ScaffoldFile]) throws(CommandFailure) {
+    private func create(_ files: [ScaffoldFile]) throws(Failure) {
         // Beside it, because a rename cannot cross file systems.
         let name = ".\(programName)-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         let folder = (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + name
         guard unsafe mkdir(folder, 0o777) == 0 else { throw Self.failure(path) }
-        do throws(CommandFailure) {
+        do throws(Failure) {
             for file in files { try Self.write(file, in: folder) }
             guard unsafe rename(folder, path) == 0 else { throw Self.failure(path) }
         } catch {
@@ -66,7 +66,7 @@ package struct ScaffoldFolder {
         }
     }
 
-    private func add(_ files: [ScaffoldFile]) throws(CommandFailure) {
+    private func add(_ files: [ScaffoldFile]) throws(Failure) {
         for file in files {
             var status = stat()
             let place = "\(path)/\(file.path)"
@@ -75,7 +75,7 @@ package struct ScaffoldFolder {
             }
         }
         var written: [String] = []
-        do throws(CommandFailure) {
+        do throws(Failure) {
             for file in files {
                 try Self.write(file, in: path)
                 written.append("\(path)/\(file.path)")
@@ -86,7 +86,7 @@ package struct ScaffoldFolder {
         }
     }
 
-    private static func write(_ file: ScaffoldFile, in root: String) throws(CommandFailure) {
+    private static func write(_ file: ScaffoldFile, in root: String) throws(Failure) {
         let path = "\(root)/\(file.path)"
         try make(folder(of: path))
         guard file.isLink else {
@@ -98,14 +98,14 @@ package struct ScaffoldFolder {
     }
 
     /// Creates a folder and those above it.
-    private static func make(_ path: String) throws(CommandFailure) {
+    private static func make(_ path: String) throws(Failure) {
         if unsafe mkdir(path, 0o777) == 0 || SystemError.last.code == EEXIST { return }
         guard SystemError.last.code == ENOENT, !folder(of: path).isEmpty else { throw failure(path) }
         try make(folder(of: path))
         guard unsafe mkdir(path, 0o777) == 0 else { throw failure(path) }
     }
 
-    private static func failure(_ path: String) -> CommandFailure {
+    private static func failure(_ path: String) -> Failure {
         .failed("cannot create the folder \(quoted(path)): \(SystemError.last.text)")
     }
 }

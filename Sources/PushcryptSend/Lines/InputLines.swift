@@ -3,11 +3,6 @@ internal import PushcryptCommandKit
 
 /// Cuts an input into lines without waiting: it is read when there is something to read.
 struct InputLines {
-    enum Line {
-        case text(ContiguousArray<UInt8>)
-        case tooLong
-    }
-
     private static let readLength = 65_536
 
     private let descriptor: Descriptor
@@ -37,7 +32,7 @@ struct InputLines {
     var isAtEnd: Bool { hasEnded && isEmpty }
 
     /// Reads once; call it if the descriptor is readable.
-    mutating func read() throws(CommandFailure) {
+    mutating func read() throws {
         if start > 0 {
             bytes.removeSubrange(..<start)
             searched -= start
@@ -58,15 +53,15 @@ struct InputLines {
             bytes.removeLast(bytes.count - end)
             searched = min(searched, end)
             hasEnded = true
-            throw .failed("cannot read \(name): \(error.text)")
+            throw Failure.failed("cannot read \(name): \(error.text)")
         }
     }
 
-    /// Takes the next line that is not empty; returns nil if there is no whole one.
-    mutating func next() -> Line? {
+    /// Takes the next line that is not empty, nil for one that is too long; returns nil if there is no whole one.
+    mutating func next() -> ContiguousArray<UInt8>?? {
         while let line = nextOfAny() {
-            if case .text(let text) = line, text.allSatisfy(Self.isBlank) { continue }
-            return line
+            if let line, line.allSatisfy(Self.isBlank) { continue }
+            return .some(line)
         }
         return nil
     }
@@ -81,16 +76,16 @@ struct InputLines {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 
-    private mutating func nextOfAny() -> Line? {
+    private mutating func nextOfAny() -> ContiguousArray<UInt8>?? {
         guard let end = bytes.firstNewline(from: searched) ?? (hasEnded && hasRest ? bytes.count : nil) else {
             searched = bytes.count
-            guard bytes.count - start > BatchLine.maximumLength else { return nil }
+            guard bytes.count - start > Line.maximumLength else { return nil }
             // The rest of the line is dropped as it comes.
             start = bytes.count
             defer { isSkipping = true }
             if isSkipping { return nil }
             number += 1
-            return .tooLong
+            return .some(nil)
         }
         defer {
             start = min(end + 1, bytes.count)
@@ -98,10 +93,10 @@ struct InputLines {
         }
         if isSkipping {
             isSkipping = false
-            return .text([])
+            return []
         }
         number += 1
-        guard end - start <= BatchLine.maximumLength else { return .tooLong }
-        return .text(ContiguousArray(bytes[start..<end]))
+        guard end - start <= Line.maximumLength else { return .some(nil) }
+        return ContiguousArray(bytes[start..<end])
     }
 }

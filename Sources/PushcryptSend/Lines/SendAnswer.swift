@@ -97,7 +97,7 @@ extension SendLine {
     var dryAnswer: ContiguousArray<UInt8> { object(front) { $0.bool(true, for: "dry_run") } }
 
     /// The line of the output for a line that cannot be sent.
-    func answer(_ failure: LineFailure) -> ContiguousArray<UInt8> {
+    func answer(_ failure: Failure) -> ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
             failure.write(line: number, to: &json)

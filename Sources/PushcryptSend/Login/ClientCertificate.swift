@@ -22,10 +22,10 @@ final class ClientCertificate {
     private let chain: [OpaquePointer]
 
     /// Reads PEM, or PKCS #12.
-    init(_ source: String, passphrase: String?, _ console: Console) throws(CommandFailure) {
-        let parts = try unsafe Self.withPassphrase(passphrase, console) { (passphrase) throws(CommandFailure) in
+    init(_ source: String, passphrase: String?, _ console: Console) throws {
+        let parts = try unsafe Self.withPassphrase(passphrase, console) { (passphrase) throws in
             try unsafe withSecret(from: source, console, capacity: Self.capacity, isText: false) {
-                (bytes) throws(CommandFailure) in
+                (bytes) throws in
                 let isArchive = unsafe bytes.first == 0x30
                 return unsafe isArchive ? Self.archive(bytes, passphrase) : Self.text(bytes, passphrase)
             }
@@ -33,7 +33,7 @@ final class ClientCertificate {
         ERR_clear_error()
         guard let key = unsafe parts.key else {
             unsafe Self.free(nil, parts.certificates)
-            throw CommandFailure(
+            throw Failure(
                 .usage, "\(quoted(source)) has no private key that can be read",
                 hints: [
                     "it must have certificate and key, as PEM or PKCS #12; --certificate-passphrase-file if the key is encrypted",
@@ -45,7 +45,7 @@ final class ClientCertificate {
         else {
             ERR_clear_error()
             unsafe Self.free(key, parts.certificates)
-            throw .usage("\(quoted(source)) has no certificate for its private key")
+            throw Failure.usage("\(quoted(source)) has no certificate for its private key")
         }
         var others = unsafe parts.certificates
         unsafe self.key = key
@@ -79,8 +79,8 @@ final class ClientCertificate {
     /// Calls `body` with the passphrase, which ends with a zero byte; an empty one if there is none, because OpenSSL would ask
     /// for it.
     private static func withPassphrase<R>(
-        _ source: String?, _ console: Console, _ body: (UnsafeRawBufferPointer) throws(CommandFailure) -> R
-    ) throws(CommandFailure) -> R {
+        _ source: String?, _ console: Console, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
         if let source { return try unsafe withSecret(from: source, console, body) }
         let none = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
         defer { unsafe none.deallocate() }

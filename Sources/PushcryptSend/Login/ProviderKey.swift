@@ -11,7 +11,7 @@ final class ProviderKey {
 
     /// Reads one unencrypted key on the curve P-256: PKCS #8 or SEC1, as PEM or its base64 alone, with a byte order mark, other line
     /// ends or `\n` in their place, and base64 of all that. Every source that `readSecret` reads is possible, and as strict.
-    init(_ source: String, _ console: Console) throws(CommandFailure) {
+    init(_ source: String, _ console: Console) throws {
         let key: Result<OpaquePointer, Problem> = try unsafe withSecret(from: source, console) { (text) in
             do throws(Problem) { return unsafe .success(try Self.key(text)) } catch { return unsafe .failure(error) }
         }
@@ -19,7 +19,7 @@ final class ProviderKey {
         switch unsafe key {
         case .success(let key): unsafe self.key = key
         case .failure(let problem):
-            throw CommandFailure(
+            throw Failure(
                 .usage, "\(quoted(source)) is not an APNs key: \(problem.rawValue)",
                 hints: ["give the .p8 file from the developer account: one unencrypted private key on the curve P-256"])
         }
@@ -124,7 +124,7 @@ final class ProviderKey {
     }
 
     /// Signs with ECDSA and SHA-256; returns r and s as a token has them (RFC 7518, section 3.4).
-    func signature(of text: ContiguousArray<UInt8>) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    func signature(of text: ContiguousArray<UInt8>) throws -> ContiguousArray<UInt8> {
         guard let context = unsafe EVP_MD_CTX_new() else { throw Self.failure }
         defer { unsafe EVP_MD_CTX_free(context) }
         var encoded = ContiguousArray<UInt8>(repeating: 0, count: 128)
@@ -153,7 +153,7 @@ final class ProviderKey {
         return signature
     }
 
-    private static var failure: CommandFailure {
+    private static var failure: Failure {
         ERR_clear_error()
         return .failed("OpenSSL cannot sign")
     }

@@ -20,7 +20,7 @@ final class ProviderToken {
     }
 
     /// The value for a number of the schedule: created, with the server's time, when the number is new.
-    func authorization(_ generation: Int, at time: UInt64, _ console: Console) throws(CommandFailure) -> String {
+    func authorization(_ generation: Int, at time: UInt64, _ console: Console) throws -> String {
         if generation != self.generation {
             let time = time / 1000
             let token = try token(issuedAt: time)
@@ -32,7 +32,7 @@ final class ProviderToken {
     }
 
     /// A JSON Web Token, in seconds since 1970-01-01 UTC.
-    func token(issuedAt time: UInt64) throws(CommandFailure) -> String {
+    func token(issuedAt time: UInt64) throws -> String {
         var header = JSONWriter()
         header.object { json in
             json.string("ES256", for: "alg")
@@ -59,7 +59,7 @@ extension ProviderToken {
     /// key that is young enough.
     func takeKept(at now: Moment, _ console: Console) -> UInt64? {
         guard let file else { return nil }
-        do throws(CommandFailure) {
+        do {
             let found = try unsafe withSecret(from: file, console, capacity: Self.capacity) { (text) in
                 unsafe Self.kept(ContiguousArray(text), keyID: keyID, team: team)
             }
@@ -96,7 +96,7 @@ extension ProviderToken {
             json.string(token, for: "token")
         }
         let text = json.bytes + [newline]
-        do throws(CommandFailure) {
+        do throws(Failure) {
             try OutputFile.write(text.span, to: file, mode: 0o600, force: true)
         } catch {
             console.warning("the provider token is not kept for the next process: \(error.message)")

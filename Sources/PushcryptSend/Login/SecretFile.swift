@@ -7,8 +7,8 @@ internal import PushcryptCommandKit
 /// - Parameter isText: Whether a newline at the end does not belong to it.
 func withSecret<R>(
     from source: String, _ console: Console, capacity: Int = Console.secretCapacity, isText: Bool = true,
-    _ body: (UnsafeRawBufferPointer) throws(CommandFailure) -> R
-) throws(CommandFailure) -> R {
+    _ body: (UnsafeRawBufferPointer) throws -> R
+) throws -> R {
     let room = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: capacity + 1)
     unsafe room.initialize(repeating: 0)
     defer {

@@ -14,7 +14,7 @@ final class APNsRoute: Route {
         (self.destination, self.token, self.console) = (destination, token, console)
     }
 
-    func request(_ sent: Sent, at time: UInt64) throws(CommandFailure) -> Request {
+    func request(_ sent: Sent, at time: UInt64) throws -> Request {
         let push = sent.messages[0].push
         return Request(
             path: "/3/device/" + push.deviceToken, headers: push.headers,

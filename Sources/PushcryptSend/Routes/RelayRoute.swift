@@ -19,7 +19,7 @@ final class RelayRoute: Route {
         (self.destination, self.origin, self.key) = (destination, origin, key)
     }
 
-    func request(_ sent: Sent, at time: UInt64) throws(CommandFailure) -> Request {
+    func request(_ sent: Sent, at time: UInt64) throws -> Request {
         // A question for the time.
         guard let key, sent.number > 0 else { return Request(method: "GET", path: "/v1/relay") }
         let signed = RelayRequest(

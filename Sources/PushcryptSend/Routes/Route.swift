@@ -9,7 +9,7 @@ protocol Route: AnyObject {
     /// Makes the request for some messages.
     ///
     /// - Parameter time: The server's, as far as it is known.
-    func request(_ sent: Sent, at time: UInt64) throws(CommandFailure) -> Request
+    func request(_ sent: Sent, at time: UInt64) throws -> Request
 
     /// Reads a response: an answer for each message, whatever the response is.
     func answers(_ response: Response, to sent: Sent) -> [PushAnswer]

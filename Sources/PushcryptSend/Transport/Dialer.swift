@@ -64,9 +64,9 @@ final class Dialer {
     /// The uptime at which libcurl wants to be called.
     private var timer: UInt64?
 
-    init() throws(CommandFailure) {
+    init() throws {
         guard curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, let multi = unsafe curl_multi_init() else {
-            throw .failed("libcurl cannot start")
+            throw Failure.failed("libcurl cannot start")
         }
         unsafe self.multi = multi
         let code = unsafe pushcrypt_curl_watch(
@@ -79,7 +79,7 @@ final class Dialer {
                 unsafe Dialer.of(context)?.wake(after: milliseconds)
                 return 0
             }, Unmanaged.passUnretained(self).toOpaque())
-        guard code == CURLM_OK else { throw .failed("libcurl cannot start") }
+        guard code == CURLM_OK else { throw Failure.failed("libcurl cannot start") }
     }
 
     deinit {

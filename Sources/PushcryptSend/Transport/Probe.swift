@@ -20,7 +20,7 @@ struct Probe {
     let destination: Destination
 
     /// Sends a push and waits for its answer.
-    func send(_ push: PushToSend, authorization: String?) throws(CommandFailure) -> Result {
+    func send(_ push: PushToSend, authorization: String?) throws -> Result {
         try ask(
             Request(
                 path: "/3/device/" + push.deviceToken, headers: push.headers, authorization: authorization,
@@ -32,7 +32,7 @@ struct Probe {
     /// - Parameter longestAnswer: The longest body that is read, in bytes.
     func ask(
         _ request: Request, longestAnswer: Int = PushAnswer.maximumBody
-    ) throws(CommandFailure) -> Result {
+    ) throws -> Result {
         let dialer = try Dialer()
         guard let handle = dialer.dial(destination) else {
             return .noConnection("libcurl refuses an option")

@@ -13,7 +13,7 @@ struct RoundTrip {
         // The provider has the phone's public key, which the app has registered.
         let sealer = Sealer(provider: provider, topic: topic)
         let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}},"chat":"c41"}"#
-        sent = try sealer.seal(payload.utf8, to: device.publicKey, at: now)
+        sent = try sealer.seal(Sealer.Message(payload.utf8), to: device.publicKey, at: now)
 
         // The phone has the provider's public key, which is built into the app.
         let trust = ProviderTrust(pinned: [provider.publicKey])

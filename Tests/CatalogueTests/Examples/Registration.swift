@@ -34,6 +34,6 @@ struct Enrolled {
     func seal(_ payload: String, for id: String, at now: Timestamp) throws -> SealedPayload? {
         guard let device = try provider.device(id: id) else { return nil }
         let sealer = Sealer(signer: try provider.signer(), topic: topic)
-        return try sealer.seal(payload.utf8, to: device.publicKey, at: now)
+        return try sealer.seal(Sealer.Message(payload.utf8), to: device.publicKey, at: now)
     }
 }

@@ -21,12 +21,12 @@ struct Worker: Sendable {
     func step(
         for payload: some Sequence<UInt8>, row: String, to device: Device, at now: Timestamp
     ) -> NextStep {
-        var options = Sealer.Options()
-        options.messageName = row
-        options.timeToLive = .hours(1)
-        options.fitting = [.body]
+        var message = Sealer.Message(payload)
+        message.name = row
+        message.timeToLive = .hours(1)
+        message.fitting = [.body]
         do throws(SealError) {
-            let sealed = try sealer.seal(payload, to: device.key, at: now, options: options)
+            let sealed = try sealer.seal(message, to: device.key, at: now)
             return .send(try sealer.request(for: sealed, device: device.id))
         } catch {
             return .drop(error)

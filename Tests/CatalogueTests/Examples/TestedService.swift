@@ -25,7 +25,8 @@ struct TestPhone {
     /// Returns the provider's push with a payload.
     func push(_ payload: String) throws -> APNsPush {
         let key = try keys.state().accounts[0].keys[0].publicKey
-        return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
+        return APNsPush(
+            try Sealer(provider: provider, topic: topic).seal(Sealer.Message(payload.utf8), to: key, at: now).json)
     }
 
     /// Returns a device whose extension uses the keys and files of this phone; `adjust` changes the configuration.

@@ -8,16 +8,17 @@ extension Notifier {
     ) throws -> PushRequest {
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
         do throws(SealError) {
-            let sealed = try sealer.seal(payload, to: phone.key, at: now)
+            let sealed = try sealer.seal(Sealer.Message(payload), to: phone.key, at: now)
             return try sealer.request(for: sealed, device: phone.id)
         } catch {
             guard [.payloadTooLarge, .pushTooLarge].contains(error.code) else { throw error }
         }
         let body = try FullBody(of: payload, url: url, by: sealer)
         if let body { try store(body.sealedFile) }
-        var options = Sealer.Options()
-        options.fitting = [.body]
-        let sealed = try sealer.seal(payload, fullBody: body, to: phone.key, at: now, options: options)
+        var message = Sealer.Message(payload)
+        message.fullBody = body
+        message.fitting = [.body]
+        let sealed = try sealer.seal(message, to: phone.key, at: now)
         return try sealer.request(for: sealed, device: phone.id)
     }
 }

@@ -11,11 +11,11 @@ struct Notifier: Sendable {
 
     /// A retry has the same name, so it is shown once.
     func request(_ payload: Data, named name: String, to phone: Phone) throws -> PushRequest {
-        var options = Sealer.Options()
-        options.messageName = name
-        options.timeToLive = .hours(24)
+        var message = Sealer.Message(payload)
+        message.name = name
+        message.timeToLive = .hours(24)
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        let sealed = try sealer.seal(payload, to: phone.key, at: now, options: options)
+        let sealed = try sealer.seal(message, to: phone.key, at: now)
         return try sealer.request(for: sealed, device: phone.id)
     }
 }

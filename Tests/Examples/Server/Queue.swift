@@ -36,10 +36,10 @@ func work(
 
 extension Sealer {
     fileprivate func request(for delivery: Delivery) throws(SealError) -> PushRequest {
-        var options = Options()
-        options.messageName = "\(delivery.receipt)"
+        var message = Message(delivery.payload)
+        message.name = "\(delivery.receipt)"
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        let sealed = try seal(delivery.payload, to: delivery.phone.key, at: now, options: options)
+        let sealed = try seal(message, to: delivery.phone.key, at: now)
         return try request(for: sealed, device: delivery.phone.id)
     }
 }

@@ -275,13 +275,13 @@ import Testing
 
     @Test func aSealerWritesTheClassOfItsPushType() throws {
         for (type, expected) in [(PushType.alert, PushClass.alert), (.background, .background), (.voip, .call)] {
-            var options = Sealer.Options()
+            var options = Sealer.Message([])
             options.pushType = type
             for epoch in [0, 1] as [UInt32] {
                 let fixture = try FormatFixture(epoch: epoch)
                 // An alert that also wakes the app is an alert.
                 let payload = #"{"aps":{"alert":"x","content-available":1}}"#
-                let sealed = try fixture.seal(payload, options: options)
+                let sealed = try fixture.seal(payload, like: options)
                 for asked in PushClass.allCases {
                     let opened = try? fixture.opener().open(sealed.json, at: FormatFixture.now, as: asked)
                     #expect((opened != nil) == (asked == expected))

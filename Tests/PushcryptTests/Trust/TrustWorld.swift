@@ -140,11 +140,9 @@ struct TrustWorld {
 
     private func seal(by issued: Issuer.Issued?, at time: Timestamp) throws -> Bytes {
         let signer = try issued.map(issuer.signer) ?? EnvelopeSigner(issuer.provider)
-        var options = Sealer.Options()
-        options.pushType = .voip
-        return try Sealer(signer: signer, topic: issuer.topic).seal(
-            alertPayload().utf8, to: device.publicKey, at: time, options: options
-        ).json
+        var message = Sealer.Message(alertPayload().utf8)
+        message.pushType = .voip
+        return try Sealer(signer: signer, topic: issuer.topic).seal(message, to: device.publicKey, at: time).json
     }
 
     private mutating func rotate(_ kind: CertificatePlan.Kind, expires: Interval? = nil) throws {

@@ -145,7 +145,7 @@ import Testing
         for _ in 0..<2 {
             let signer = try EnvelopeSigner(key.certified(epoch: 7), for: .app)
             let push = try Sealer(signer: signer, topic: .app)
-                .seal(Provider.payload.utf8, to: #require(phone.keys.first).publicKey, at: .start)
+                .seal(Sealer.Message(Provider.payload.utf8), to: #require(phone.keys.first).publicKey, at: .start)
             #expect(try phone.receive(push.json) == "opened")
         }
         for _ in 0..<2 { #expect(try phone.next().notices == [.certificateConflict]) }

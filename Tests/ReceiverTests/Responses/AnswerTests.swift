@@ -22,10 +22,10 @@ import Testing
         named name: String = "deploy-17", to id: String = Phone.id, isAnswerable: Bool = true,
         at now: Timestamp = .start
     ) throws -> Bytes {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.isAnswerable = isAnswerable
-        options.messageName = name
-        return try provider.push(Self.payload, to: id, at: now, options: options, answers: secret)
+        options.name = name
+        return try provider.push(Self.payload, to: id, at: now, like: options, answers: secret)
     }
 
     /// Receives a push, and returns the response to what is shown.
@@ -149,10 +149,10 @@ import Testing
     }
 
     @Test func aBackgroundPushKeepsNothing() throws {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         (options.isAnswerable, options.pushType) = (true, .background)
         let push = try provider.push(
-            #"{"aps":{"content-available":1}}"#, at: .start, options: options, answers: secret)
+            #"{"aps":{"content-available":1}}"#, at: .start, like: options, answers: secret)
         let reception = phone.receive(push, as: .background, at: .start)
         #expect(reception.opened != nil)
         #expect(try kept() == 0)
@@ -201,9 +201,9 @@ import Testing
 
     @Test(arguments: [true, false]) func itEndsWithAWithdrawal(_ comesFirst: Bool) throws {
         let push = try push()
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.withdrawing = ["deploy-17"]
-        let withdrawal = try provider.push(at: .start, options: options)
+        let withdrawal = try provider.push(at: .start, like: options)
         if comesFirst { _ = phone.receive(withdrawal, request: "w", at: .start) }
         let response = try show(push)
         if !comesFirst {
@@ -218,9 +218,9 @@ import Testing
     @Test func aWithdrawnMessageIsNotKeptAfterwards() throws {
         let opened = try phone.receiver().open(IncomingPush(ReceivedPush(push())), requestID: "r", at: .start)
         let claim = opened.take(at: .start)
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.withdrawing = ["deploy-17"]
-        _ = phone.receive(try provider.push(at: .start, options: options), request: "w", at: .start)
+        _ = phone.receive(try provider.push(at: .start, like: options), request: "w", at: .start)
         #expect(opened.handOver(after: claim, at: .start).delivery.outcome == .withdrawn)
         #expect(try kept() == 0)
     }

@@ -97,12 +97,12 @@ import Testing
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)
         let receiver = phone.receiver()
-        var options = Sealer.Options()
-        options.messageName = "order-17"
-        let push = try provider.push(Self.payload, at: .start, options: options)
-        var withdrawal = Sealer.Options()
+        var options = Sealer.Message([])
+        options.name = "order-17"
+        let push = try provider.push(Self.payload, at: .start, like: options)
+        var withdrawal = Sealer.Message([])
         withdrawal.withdrawing = ["order-17"]
-        _ = receiver.receive(try provider.push(at: .start, options: withdrawal), requestID: "2", at: .start)
+        _ = receiver.receive(try provider.push(at: .start, like: withdrawal), requestID: "2", at: .start)
         let response = NotificationResponseValue(requestIdentifier: "1", action: .open, userInfo: push)
         #expect(unknown(response.received(by: receiver, at: .start)) == "withdrawn")
     }

@@ -96,11 +96,10 @@ final class TestServer: RegistrationChannel {
     ) throws -> ContiguousArray<UInt8> {
         guard let device = record(user) else { throw Refused() }
         let payload = #"{"aps":{"alert":{"title":"Title","body":"\#(text)"}},"chat":"c41"}"#
-        var options = Sealer.Options()
-        options.isAnswerable = answers != nil
+        var message = Sealer.Message(payload.utf8)
+        (message.attachments, message.from, message.isAnswerable) = (attachments, from, answers != nil)
         return try Sealer(signer: with { $0.signer }, topic: topic, answers: answers).seal(
-            payload.utf8, attachments: attachments, from: from, to: device.publicKey, at: TestApp.start,
-            options: options
+            message, to: device.publicKey, at: TestApp.start
         ).json
     }
 }

@@ -76,9 +76,9 @@ final class RespondingPhone: Sendable {
         _ payload: String = payload, clear: [String: Any] = [:], clearCategory: String? = nil,
         answers: AnswerSecret? = nil
     ) async throws {
-        var options = Sealer.Options()
+        var options = Sealer.Message([])
         options.isAnswerable = answers != nil
-        let sealed = try phone.seal(payload, options: options, answers: answers)
+        let sealed = try phone.seal(payload, like: options, answers: answers)
         var push = try JSONSerialization.jsonObject(with: Data(sealed)) as? [String: Any] ?? [:]
         push.merge(clear) { _, new in new }
         if let clearCategory, var aps = push["aps"] as? [String: Any] {

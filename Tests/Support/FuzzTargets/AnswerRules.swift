@@ -3,10 +3,7 @@
 
 /// The members that the answer to a line of a batch has to keep.
 struct AnswerRules {
-    /// The members of a line that are for the program.
-    let names: Set<String>
-    /// The members that only an answer may have.
-    let reserved: Set<String>
+    let names: LineNames
     /// A line that does not begin with a brace is the name of a recipient.
     let mayBeName: Bool
 
@@ -31,10 +28,10 @@ struct AnswerRules {
             return Answer(error: said)
         }
         // A mistyped payload is not repeated.
-        let hasPayload = !names.contains("payload") || given.member("payload") != nil
+        let hasPayload = !names.read.contains("payload") || given.member("payload") != nil
         let passed = given.members.filter { member in
-            !reserved.contains(member.name) && !names.contains(member.name)
-                && (hasPayload || !BatchLine.isNearly("payload", member.name))
+            !names.added.contains(member.name) && !names.read.contains(member.name)
+                && (hasPayload || !Line.isNearly("payload", member.name))
         }
         for (name, value) in passed where !["error", "line"].contains(name) {
             require(answer[name]?.compact == value.compact, "batch: what is passed through stays as it is")

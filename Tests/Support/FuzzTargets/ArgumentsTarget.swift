@@ -21,7 +21,7 @@ struct ArgumentsTarget: FuzzTarget {
         let words = input.split(separator: 0, omittingEmptySubsequences: false).map { word in
             String(decoding: Bytes(word.flatMap { $0 == 1 ? secret : [$0] }), as: UTF8.self)
         }
-        do throws(CommandFailure) {
+        do throws(Failure) {
             switch try parser.parse(words) {
             case .help(let path, _):
                 require(parser.table.command(at: path) != nil || path.isEmpty, "arguments: help is about a command")

@@ -12,7 +12,7 @@ import PushcryptKeyStore
 struct BatchTarget: FuzzTarget {
     static let name = "batch"
 
-    private let keys: SealingKeys
+    private let keys: Keys
     private let opener: Opener
     private let words: [UInt8: Bytes]
     private let secrets: [Bytes]
@@ -23,19 +23,21 @@ struct BatchTarget: FuzzTarget {
         let (provider, device) = (KnownKeys.provider(1), KnownKeys.device)
         let postQuantum = KnownKeys.postQuantum.map { [$0] } ?? []
         recipients = ["phone"] + postQuantum.map { "\($0.publicKey)" }
-        keys = KnownKeys.known { () throws(KeyStoreError) in
+        let store = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
             _ = try store.importProviderKey(provider, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
             let registration = DeviceRegistration(
                 publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
             _ = try store.addDevice(registration, id: "phone", owner: .user("alice"), at: KnownKeys.now)
-            return try SealingKeys(following: store, signWith: nil)
+            return store
         }
+        guard let keys = try? Keys(.store(store, signWith: nil), follows: true) else { fail("batch: a store has keys") }
+        self.keys = keys
         let trust = ProviderTrust(pinned: [provider.publicKey])
         opener = Opener(topic: KnownKeys.topic, deviceKeys: [device] + postQuantum, trust: trust)
         let sealed = KnownKeys.known { () throws(SealError) in
             try Sealer(provider: provider, topic: KnownKeys.topic).seal(
-                #"{"aps":{"alert":"Hello"}}"#.utf8, to: device.publicKey, at: KnownKeys.now)
+                Sealer.Message(#"{"aps":{"alert":"Hello"}}"#.utf8), to: device.publicKey, at: KnownKeys.now)
         }
         secrets = [provider.withText { Bytes(copying: $0) }, device.withText { Bytes(copying: $0) }]
         words = [
@@ -55,19 +57,20 @@ struct BatchTarget: FuzzTarget {
         let form = choices.byte()
         let text = Bytes(choices.rest().flatMap { words[$0] ?? [$0] }.prefix(1 << 14))
         let chunk = LineChunk(number: 0, firstLine: 1, bytes: text)
+        var answers = Answers()
         if form & 3 == 3 {
             let worker = OpenWorker(
                 receiver: .keyFile(opener), mayPassInTheClear: form & 4 != 0, pushClass: .alert, console: Self.console,
-                warning: nil)
-            let answer = worker.answer(chunk) { _ in true }
-            let rules = AnswerRules(names: ["payload", "request_id"], reserved: ["notification"], mayBeName: false)
-            check(answer, chunk, rules, isSealed: false)
+                form: LineForm(.open))
+            worker.answer(chunk, &answers)
+            check(answers, chunk, AnswerRules(names: .open, mayBeName: false), isSealed: false)
         } else {
-            let batch = batch(form)
-            let answer = SealWorker(batch, keys, OnceWarning(Self.console)).answer(chunk) { _ in true }
-            let rules = AnswerRules(
-                names: batch.names, reserved: batch.reserved, mayBeName: batch.form == .recipients)
-            check(answer, chunk, rules, isSealed: batch.form == .messages && batch.settings.emission == .payload)
+            let settings = settings(form)
+            SealWorker(settings, keys, nil, Self.console).answer(chunk, &answers)
+            let names = LineNames.seal(settings.form.emission, hasFacts: settings.form.hasFacts, hasFiles: false)
+            check(
+                answers, chunk, AnswerRules(names: names, mayBeName: settings.lines == .recipients),
+                isSealed: settings.lines == .objects && settings.form.emission == .payload)
         }
     }
 
@@ -75,21 +78,23 @@ struct BatchTarget: FuzzTarget {
         input: .standardInput, output: .standardOutput, messages: .standardError, terminal: "/dev/null",
         variable: { _ in nil }, now: { KnownKeys.now.milliseconds }, redact: SecretText.removed)
 
-    private func batch(_ form: UInt8) -> SealBatch {
+    private func settings(_ form: UInt8) -> SealSettings {
         let isForAll = form & 3 == 1
-        var settings = SealSettings(now: { KnownKeys.now })
-        settings.request.options.fitting = form & 32 != 0 ? [.body] : []
-        settings.emission = Emission.allCases[Int(form >> 2 & 3) % Emission.allCases.count]
-        settings.passesUnencrypted = form & 64 != 0
-        if isForAll { settings.request.payload = Bytes(#"{"aps":{"alert":"Hello"}}"#.utf8) }
-        return SealBatch(
-            isForAll ? .recipients : .messages, settings, hasFacts: form & 16 != 0, log: form & 128 != 0 ? .json : nil)
+        var message = Message(content: Sealer.Message(isForAll ? Bytes(#"{"aps":{"alert":"Hello"}}"#.utf8) : []))
+        message.content.fitting = form & 32 != 0 ? [.body] : []
+        var settings = SealSettings(message: message, now: { KnownKeys.now })
+        settings.form = SealForm(
+            emission: Emission.allCases[Int(form >> 2 & 3) % Emission.allCases.count], hasFacts: form & 16 != 0,
+            passesUnencrypted: form & 64 != 0)
+        settings.lines = isForAll ? .recipients : .objects
+        settings.log = form & 128 != 0 ? .json : nil
+        return settings
     }
 
-    private func check(_ answer: BatchAnswer, _ chunk: LineChunk, _ rules: AnswerRules, isSealed: Bool) {
+    private func check(_ answer: Answers, _ chunk: LineChunk, _ rules: AnswerRules, isSealed: Bool) {
         var lines: [Bytes] = []
-        chunk.forEachLine(maximum: BatchLine.maximumLength) { _, line in
-            if case .text(let text) = line { lines.append(text) }
+        chunk.forEachLine(maximum: Line.maximumLength) { _, line in
+            if let line { lines.append(line) }
         }
         require(answer.output.last ?? newline == newline, "batch: every answer is ended")
         let answers = answer.output.split(separator: newline).map { Bytes($0) }

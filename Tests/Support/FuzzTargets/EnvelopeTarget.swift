@@ -48,17 +48,17 @@ struct EnvelopeTarget: FuzzTarget {
     private static func envelopes(to device: DevicePublicKey, by provider: ProviderKey) -> [Bytes] {
         let sealer = Sealer(provider: provider, topic: KnownKeys.topic)
         return Bucket.all(device.suite).map { bucket in
-            var options = Sealer.Options()
-            if bucket > Bucket.largestForAlert(device.suite) { options.pushType = .voip }
-            let limit = options.pushType.maximumPayloadLength(device.suite)
+            var message = Sealer.Message([])
+            if bucket > Bucket.largestForAlert(device.suite) { message.pushType = .voip }
+            let limit = message.pushType.maximumPayloadLength(device.suite)
             let length = min(bucket - InnerPlaintext.body, limit) - 60
             let filler = String(repeating: "x", count: length)
-            let payload = Bytes(#"{"aps":{"alert":{"title":"Hello","body":"\#(filler)"}}}"#.utf8)
+            message.payload = Bytes(#"{"aps":{"alert":{"title":"Hello","body":"\#(filler)"}}}"#.utf8)
             let random = Bytes(repeating: UInt8(truncatingIfNeeded: bucket >> 8), count: 32)
             let sealed = KnownKeys.known { () throws(SealError) in
                 try sealer.seal(
-                    bytes: payload, to: device, at: KnownKeys.now, options: options,
-                    randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
+                    message, to: device, at: KnownKeys.now,
+                    Randomness(messageID: random.span, ephemeral: random.span))
             }
             return Bytes(sealed.envelope.text.utf8)
         }

@@ -62,14 +62,15 @@ package final class TestPhone: Sendable {
     /// The JSON that the provider sends to Apple.
     package func seal(
         _ payload: String = payload, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
-        from: CommunicationSender? = nil, options: Sealer.Options = Sealer.Options(), answers: AnswerSecret? = nil
+        from: CommunicationSender? = nil, like options: Sealer.Message = Sealer.Message([]),
+        answers: AnswerSecret? = nil
     ) throws -> ContiguousArray<UInt8> {
         guard let device = try deviceKeys.last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
+        var message = options
+        message.payload = ContiguousArray(payload.utf8)
+        (message.attachments, message.fullBody, message.from) = (attachments, fullBody, from)
         return try Sealer(provider: provider, topic: Self.topic, answers: answers)
-            .seal(
-                payload.utf8, attachments: attachments, fullBody: fullBody, from: from, to: device, at: now,
-                options: options
-            ).json
+            .seal(message, to: device, at: now).json
     }
 
     /// The system's request for the JSON of a push, optionally with other top-level members.

@@ -38,7 +38,7 @@ public struct KitReceiver: Sendable {
             return Device(
                 key: try Self.deviceKey(text), end: try end.map { Timestamp(milliseconds: try KitVector.number($0)) })
         }
-        pushClass = try PushType(vector.optional("push-type") ?? "alert").pushClass
+        pushClass = try PushType(vector.optional("push-type") ?? "alert").sealableClass()
         let learned = try vector.learned("learned")
         self.learned = learned
         learnedAfter = vector.all("learned-after").isEmpty ? learned : try vector.learned("learned-after")

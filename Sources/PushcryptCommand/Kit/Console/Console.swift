@@ -49,8 +49,8 @@ package struct Console: Sendable {
 extension Console {
     /// Writes all data to standard output at once. For many small pieces, use an `OutputBuffer`.
     ///
-    /// - Throws: `CommandFailure.readerIsGone` if the reader has closed it, which ends the command without a message.
-    package func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
+    /// - Throws: `Failure.readerIsGone` if the reader has closed it, which ends the command without a message.
+    package func write(_ bytes: Span<UInt8>) throws(Failure) {
         do throws(SystemError) {
             try output.writeAll(bytes)
         } catch {
@@ -66,12 +66,12 @@ extension Console {
     }
 
     /// Writes text to standard output.
-    package func write(_ text: String) throws(CommandFailure) {
+    package func write(_ text: String) throws(Failure) {
         try write(ContiguousArray(text.utf8).span)
     }
 
     /// Writes bytes and a newline to standard output.
-    package func write(line bytes: ContiguousArray<UInt8>) throws(CommandFailure) {
+    package func write(line bytes: ContiguousArray<UInt8>) throws(Failure) {
         let line = bytes + [newline]
         try write(line.span)
     }
@@ -92,13 +92,13 @@ package struct OutputBuffer: ~Copyable {
     }
 
     /// Appends text, and writes if the buffer is full.
-    package mutating func append(_ text: String) throws(CommandFailure) {
+    package mutating func append(_ text: String) throws(Failure) {
         bytes.append(contentsOf: text.utf8)
         if bytes.count >= Self.size { try flush() }
     }
 
     /// Writes the buffered text.
-    package mutating func flush() throws(CommandFailure) {
+    package mutating func flush() throws(Failure) {
         try console.write(bytes.span)
         bytes.removeAll(keepingCapacity: true)
     }
@@ -111,8 +111,8 @@ extension Console {
     package func isInterrupted(by stop: StopSignal) -> Bool { stop.isInterrupted && messages.isTerminal }
 
     /// The end of a command that a signal has stopped before all of its input was read.
-    package func failure(stoppedBy stop: StopSignal, after lines: Int) -> CommandFailure {
-        CommandFailure(
+    package func failure(stoppedBy stop: StopSignal, after lines: Int) -> Failure {
+        Failure(
             isInterrupted(by: stop) ? .interrupted : .failed,
             "stopped by a signal after \(lines) lines: the rest of the input was not read")
     }
@@ -127,7 +127,7 @@ extension Console {
     }
 
     /// Writes why a command failed, and what to do next.
-    func report(_ failure: CommandFailure) {
+    func report(_ failure: Failure) {
         let facts: [MessageFormat.Field] = [
             ("code", .word(failure.code)), ("exit", .number(Int(failure.exit.rawValue))),
         ]

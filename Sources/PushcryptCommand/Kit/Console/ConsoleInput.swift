@@ -15,7 +15,7 @@ extension Console {
     /// limit is held in memory.
     package func read(
         _ path: String, limit: Int, mayBeEmpty: Bool = false
-    ) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    ) throws(Failure) -> ContiguousArray<UInt8> {
         let bytes = try readAny(path, limit: limit)
         guard mayBeEmpty || !bytes.isEmpty else {
             throw .refused(path == "-" ? "standard input was empty" : "\(quoted(path)) is empty")
@@ -23,7 +23,7 @@ extension Console {
         return bytes
     }
 
-    private func readAny(_ path: String, limit: Int) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    private func readAny(_ path: String, limit: Int) throws(Failure) -> ContiguousArray<UInt8> {
         if path == "-" {
             if input.isTerminal { hint("reading from the terminal; control-d on a new line ends the input") }
             return try readAll(input, named: "standard input", limit: limit)
@@ -33,12 +33,12 @@ extension Console {
 }
 
 /// Reads a whole file of at most `limit` bytes; a longer one is refused with exit 65.
-package func readFile(_ path: String, limit: Int) throws(CommandFailure) -> ContiguousArray<UInt8> {
+package func readFile(_ path: String, limit: Int) throws(Failure) -> ContiguousArray<UInt8> {
     let file = try open(path)
     return try readAll(file.descriptor, named: quoted(path), limit: limit)
 }
 
-private func open(_ path: String) throws(CommandFailure) -> OpenFile {
+private func open(_ path: String) throws(Failure) -> OpenFile {
     do throws(SystemError) {
         return try OpenFile(path, flags: O_RDONLY | O_NOCTTY)
     } catch {
@@ -48,7 +48,7 @@ private func open(_ path: String) throws(CommandFailure) -> OpenFile {
 
 private func readAll(
     _ source: Descriptor, named name: String, limit: Int
-) throws(CommandFailure) -> ContiguousArray<UInt8> {
+) throws(Failure) -> ContiguousArray<UInt8> {
     // One byte more than expected, so that the end of the input is found without growing.
     var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(source.regularFileSize ?? 16_383, limit) + 1)
     var filled = 0
@@ -88,7 +88,7 @@ extension Console {
     /// - Returns: The length in bytes.
     package func readSecret(
         from source: String, isShared: Bool = false, isText: Bool = true, into secret: inout MutableSpan<UInt8>
-    ) throws(CommandFailure) -> Int {
+    ) throws(Failure) -> Int {
         if source == "-" {
             if !isShared { warnIfOfEverybody(input, named: "standard input") }
             return try fill(&secret, from: input, named: "standard input", isText: isText)
@@ -108,7 +108,7 @@ extension Console {
     /// - Parameter otherwise: The hint if there is no terminal.
     package func askSecret(
         _ question: String, otherwise hint: String, into secret: inout MutableSpan<UInt8>
-    ) throws(CommandFailure) -> Int {
+    ) throws(Failure) -> Int {
         let answer: Terminal.Answer
         do throws(SystemError) {
             answer = try Terminal.ask(question, at: terminal, into: &secret)
@@ -125,7 +125,7 @@ extension Console {
     /// Asks the user on the terminal to agree, with the word "yes"; any other answer ends the command.
     ///
     /// - Parameter otherwise: The hint if there is no terminal.
-    package func agree(_ question: String, otherwise hint: String) throws(CommandFailure) {
+    package func agree(_ question: String, otherwise hint: String) throws(Failure) {
         var line = ContiguousArray<UInt8>(repeating: 0, count: 16)
         let answer: Terminal.Answer
         do throws(SystemError) {
@@ -156,7 +156,7 @@ extension Console {
 
     private func fill(
         _ secret: inout MutableSpan<UInt8>, from source: Descriptor, named name: String, isText: Bool
-    ) throws(CommandFailure) -> Int {
+    ) throws(Failure) -> Int {
         var filled = 0
         while true {
             if filled == secret.count { throw .refused("\(name) is too long for a secret") }
@@ -176,7 +176,7 @@ extension Console {
         return filled
     }
 
-    private func descriptorNumber(_ source: String) throws(CommandFailure) -> Int32 {
+    private func descriptorNumber(_ source: String) throws(Failure) -> Int32 {
         guard let number = parseInteger(source.dropFirst(3), in: 0...Int(Int32.max)) else {
             throw .usage("\(quoted(source)) names no descriptor", hint: "write for example fd:3")
         }

@@ -22,7 +22,7 @@ package struct InputFile: ~Copyable {
     private let start: off_t?
 
     /// Opens a path; `-` is standard input.
-    package init(_ path: String, _ console: Console) throws(CommandFailure) {
+    package init(_ path: String, _ console: Console) throws(Failure) {
         if path == "-" {
             name = "standard input"
             file = nil
@@ -47,12 +47,12 @@ package struct InputFile: ~Copyable {
     }
 
     /// Returns to the first offset; the file must have a size.
-    package func rewind() throws(CommandFailure) {
+    package func rewind() throws(Failure) {
         guard let start, lseek(descriptor.number, start, SEEK_SET) == start else { throw failure(.last) }
     }
 
     /// Calls `body` with every piece, up to the end of the file.
-    package func forEachPiece(_ body: (Span<UInt8>) throws(CommandFailure) -> Void) throws(CommandFailure) {
+    package func forEachPiece(_ body: (Span<UInt8>) throws -> Void) throws {
         var piece = ContiguousArray<UInt8>(repeating: 0, count: Self.pieceLength)
         while true {
             let count: Int
@@ -69,7 +69,7 @@ package struct InputFile: ~Copyable {
         }
     }
 
-    private func failure(_ error: SystemError) -> CommandFailure {
+    private func failure(_ error: SystemError) -> Failure {
         .failed("cannot read \(name): \(error.text)")
     }
 }

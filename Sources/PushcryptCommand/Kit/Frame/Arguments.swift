@@ -244,13 +244,13 @@ extension Console {
     /// Only its owner can read a file of secrets.
     package func deliver(
         _ bytes: Span<UInt8>, to output: OutputArguments, isSecret: Bool = false
-    ) throws(CommandFailure) {
+    ) throws(Failure) {
         guard let file = output.file else { return try write(bytes) }
         try OutputFile.write(bytes, to: file, mode: isSecret ? 0o600 : 0o666, force: output.force)
     }
 
     /// Writes a command's text to its `--output`, or to standard output.
-    package func deliver(_ text: String, to output: OutputArguments) throws(CommandFailure) {
+    package func deliver(_ text: String, to output: OutputArguments) throws(Failure) {
         try deliver(ContiguousArray(text.utf8).span, to: output)
     }
 }

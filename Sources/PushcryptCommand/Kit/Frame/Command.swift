@@ -68,7 +68,7 @@ package protocol CommandBody: Sendable {
     /// Adjusts the console before the command runs, and before its failure is reported.
     func configure(_ console: inout Console)
 
-    func run(_ console: Console) throws(CommandFailure) -> ExitCode
+    func run(_ console: Console) throws -> ExitCode
 }
 
 extension CommandBody {

@@ -14,7 +14,9 @@ package struct CommandTable: Sendable {
     /// Declares the options that may also precede the command, for the commands that have them.
     let declareSharedOptions: @Sendable (inout Arguments) -> Void
     /// Refuses arguments that must not appear in messages, before they are parsed.
-    let check: @Sendable ([String]) throws(CommandFailure) -> Void
+    let check: @Sendable ([String]) throws -> Void
+    /// Turns an error of the program's own into a failure.
+    let failure: @Sendable (any Error) -> Failure
     /// The form of messages on standard error under `--json`.
     let jsonMessages: MessageFormat
 
@@ -22,7 +24,9 @@ package struct CommandTable: Sendable {
         program: String, summary: String, sections: [Section], hidden: [Command] = [], topics: [Topic] = [],
         version: @escaping @Sendable () -> String, page: @escaping @Sendable () -> ProgramPage,
         sharedOptions: @escaping @Sendable (inout Arguments) -> Void,
-        check: @escaping @Sendable ([String]) throws(CommandFailure) -> Void, jsonMessages: MessageFormat = .text
+        check: @escaping @Sendable ([String]) throws -> Void,
+        failure: @escaping @Sendable (any Error) -> Failure = { $0 as? Failure ?? .failed("\($0)") },
+        jsonMessages: MessageFormat = .text
     ) {
         self.program = program
         self.summary = summary
@@ -33,6 +37,7 @@ package struct CommandTable: Sendable {
         self.page = page
         declareSharedOptions = sharedOptions
         self.check = check
+        self.failure = failure
         self.jsonMessages = jsonMessages
     }
 
@@ -138,7 +143,7 @@ package func run(arguments: [String], table: CommandTable, console: Console) -> 
     console.arguments = arguments
     // Before the line is understood: a refusal of the line itself is for a program too.
     if arguments.prefix(while: { $0 != "--" }).contains("--json") { console.messageFormat = table.jsonMessages }
-    do throws(CommandFailure) {
+    do {
         switch try Parser(table: table).parse(arguments) {
         case .help(let path, let isWhole):
             try console.write(HelpPage(table: table, path: path, isWhole: isWhole).text)
@@ -153,7 +158,8 @@ package func run(arguments: [String], table: CommandTable, console: Console) -> 
             return try command.run(console)
         }
     } catch {
-        if error.exit != .done { console.report(error) }
-        return error.exit
+        let failure = table.failure(error)
+        if failure.exit != .done { console.report(failure) }
+        return failure.exit
     }
 }

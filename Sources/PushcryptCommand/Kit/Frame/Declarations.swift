@@ -135,7 +135,7 @@ package struct NameSource: Sendable {
 
 extension ValueKind {
     /// Refuses a value of another kind; `name` is its option or operand, for the message.
-    package func check(_ text: String, for name: String) throws(CommandFailure) {
+    package func check(_ text: String, for name: String) throws(Failure) {
         switch self {
         case .input, .secret, .file, .folder: return
         default: break
@@ -161,7 +161,7 @@ extension ValueKind {
 
     private func check(
         _ text: String, for name: String, in range: ClosedRange<Int>, units: [TimeUnit]
-    ) throws(CommandFailure) {
+    ) throws(Failure) {
         if parseDuration(text, in: range, units: units) != nil { return }
         let names = units.dropLast().map(\.name).joined(separator: ", ") + " or " + units[units.count - 1].name
         let (first, last) = (

@@ -13,7 +13,7 @@ package struct Parser {
     }
 
     /// Parses the arguments, without the program's name.
-    package func parse(_ arguments: [String]) throws(CommandFailure) -> Request {
+    package func parse(_ arguments: [String]) throws -> Request {
         try table.check(arguments)
         // A value cannot begin with a dash (see `takeValue`), so this finds no value by mistake.
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
@@ -42,7 +42,7 @@ package struct Parser {
     }
 
     /// Returns words that are the path of a command, and refuses others.
-    package func path(of words: [String]) throws(CommandFailure) -> [String] {
+    package func path(of words: [String]) throws(Failure) -> [String] {
         for end in words.indices where table.command(at: Array(words[...end])) == nil {
             throw unknownCommand(words[end], under: Array(words[..<end]))
         }
@@ -68,7 +68,7 @@ package struct Parser {
 // MARK: Commands
 
 extension Parser {
-    private func step(to word: String, on line: inout Line) throws(CommandFailure) {
+    private func step(to word: String, on line: inout Line) throws(Failure) {
         guard let command = table.command(word, under: line.command) else {
             throw unknownCommand(word, under: line.path)
         }
@@ -80,7 +80,7 @@ extension Parser {
     }
 
     /// The command of a line with `--help`; the rest of the line may be wrong.
-    private func helpPath(_ arguments: [String]) throws(CommandFailure) -> [String] {
+    private func helpPath(_ arguments: [String]) throws(Failure) -> [String] {
         var rest = arguments[...]
         var words: [String] = []
         while let argument = rest.popFirst(), argument != "--" {
@@ -95,7 +95,7 @@ extension Parser {
         return words
     }
 
-    private func invocation(of line: Line) throws(CommandFailure) -> Invocation {
+    private func invocation(of line: Line) throws(Failure) -> Invocation {
         guard let command = line.command else {
             throw .usage("no command is given", hint: "\(table.program) --help lists the commands")
         }
@@ -122,7 +122,7 @@ extension Parser {
 
     private func synopsis(_ path: [String]) -> String { HelpPage(table: table, path: path).synopsis }
 
-    private func unknownCommand(_ word: String, under path: [String]) -> CommandFailure {
+    private func unknownCommand(_ word: String, under path: [String]) -> Failure {
         let siblings = table.command(at: path)?.subcommands ?? table.commands
         let hint =
             if let near = nearestName(to: word, among: siblings.map(\.name)) {
@@ -143,7 +143,7 @@ extension Parser {
         argument.utf8.first == UInt8(ascii: "-") && argument != "-"
     }
 
-    private func take(option argument: String, from line: inout Line) throws(CommandFailure) {
+    private func take(option argument: String, from line: inout Line) throws(Failure) {
         // Compares bytes: Swift joins a combining mark at the start of a value to the character before it.
         let equals = argument.utf8.starts(with: "--".utf8) ? argument.utf8.firstIndex(of: UInt8(ascii: "=")) : nil
         let name = String(argument[..<(equals ?? argument.endIndex)])
@@ -164,7 +164,7 @@ extension Parser {
         line.options.append((option, text))
     }
 
-    private func takeValue(of option: Option, from line: inout Line) throws(CommandFailure) -> String {
+    private func takeValue(of option: Option, from line: inout Line) throws(Failure) -> String {
         guard let next = line.arguments.first else { return "" }
         if isOption(next) {
             throw .usage(
@@ -175,7 +175,7 @@ extension Parser {
         return next
     }
 
-    private func unknownOption(_ name: String, known: [Option], line: Line) -> CommandFailure {
+    private func unknownOption(_ name: String, known: [Option], line: Line) -> Failure {
         let bare = String(name.drop { $0 == "-" })
         let names = (known + [.help]).map { String($0.name.drop { $0 == "-" }) }
         let hint =
@@ -195,7 +195,7 @@ extension Parser {
             || details.subcommands.contains { has($0, option: name) }
     }
 
-    private func check(_ line: Line) throws(CommandFailure) {
+    private func check(_ line: Line) throws(Failure) {
         for rule in line.declarations.rules {
             switch rule {
             case .atMostOne(let names):
@@ -206,7 +206,7 @@ extension Parser {
                 throw .usage("\(name) and \(other) exclude each other", hint: hint)
             case .needs(let name, let other, let hint):
                 guard line.has(name), !line.has(other) else { continue }
-                throw CommandFailure(.usage, "\(name) goes with \(other)", hints: hint.map { [$0] } ?? [])
+                throw Failure(.usage, "\(name) goes with \(other)", hints: hint.map { [$0] } ?? [])
             }
         }
     }
@@ -217,7 +217,7 @@ extension Parser {
 extension Parser {
     private func distribute(
         _ words: [String], of line: Line
-    ) throws(CommandFailure) -> [(name: String, values: [String])] {
+    ) throws(Failure) -> [(name: String, values: [String])] {
         var rest = words[...]
         var values: [(name: String, values: [String])] = []
         for operand in line.declarations.operands {
@@ -247,7 +247,7 @@ extension Parser {
     /// Refuses two arguments that both read standard input.
     private func refuseSharedInput(
         _ line: Line, operands: [(name: String, values: [String])]
-    ) throws(CommandFailure) {
+    ) throws(Failure) {
         var readers: [String] = []
         for (option, value) in line.options {
             if let kind = option.value?.kind, kind.readsStandardInput(value) { readers.append(option.name) }

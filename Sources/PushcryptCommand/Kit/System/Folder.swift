@@ -48,7 +48,7 @@ package enum Folder {
     }
 
     /// Gives a file or a folder another path in the same file system.
-    package static func move(_ path: String, to new: String) throws(CommandFailure) {
+    package static func move(_ path: String, to new: String) throws {
         guard unsafe rename(RawText.path(path), RawText.path(new)) == 0 else {
             throw .failed("cannot write \(quoted(new)): \(SystemError.last.text)")
         }
@@ -85,7 +85,7 @@ package struct TemporaryFolder: ~Copyable {
     private let path: String
 
     /// - Parameter final: The path that the contents will have; by default they are temporary.
-    package init(beside final: String? = nil) throws(CommandFailure) {
+    package init(beside final: String? = nil) throws(Failure) {
         let temporary = SystemEnvironment.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let name = final ?? "\(temporary)/\(programName)"
         var template = ContiguousArray("\(name)-XXXXXX".utf8CString)
@@ -97,7 +97,7 @@ package struct TemporaryFolder: ~Copyable {
     }
 
     /// Calls `body` with a new folder, and removes it afterwards.
-    package consuming func whileItExists<R>(_ body: (String) throws(CommandFailure) -> R) throws(CommandFailure) -> R {
+    package consuming func whileItExists<R>(_ body: (String) throws -> R) rethrows -> R {
         try body(path)
     }
 

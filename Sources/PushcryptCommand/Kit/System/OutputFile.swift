@@ -24,7 +24,7 @@ package struct OutputFile: ~Copyable {
     /// Creates the temporary file. Errors that can be known in advance are thrown here, before any work.
     ///
     /// - Parameter mode: 0o600 for secrets, otherwise 0o666; the umask applies.
-    package init(_ given: String, mode: UInt32, force: Bool) throws(CommandFailure) {
+    package init(_ given: String, mode: UInt32, force: Bool) throws(Failure) {
         let isSecret = mode & 0o077 == 0
         let path = isSecret ? given : Self.target(of: given)
         let (parent, name) = Self.split(path)
@@ -89,19 +89,19 @@ package struct OutputFile: ~Copyable {
     package var descriptor: Descriptor { file.descriptor }
 
     /// Writes a whole file.
-    package static func write(_ bytes: Span<UInt8>, to path: String, mode: UInt32, force: Bool) throws(CommandFailure) {
+    package static func write(_ bytes: Span<UInt8>, to path: String, mode: UInt32, force: Bool) throws(Failure) {
         let output = try OutputFile(path, mode: mode, force: force)
         try output.write(bytes)
         try output.commit()
     }
 
     /// Appends to the file.
-    package func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
+    package func write(_ bytes: Span<UInt8>) throws(Failure) {
         do throws(SystemError) { try file.descriptor.writeAll(bytes) } catch { throw failure(error) }
     }
 
     /// Writes the bytes to the disk, and gives the file its name.
-    package consuming func commit() throws(CommandFailure) {
+    package consuming func commit() throws(Failure) {
         guard let temporaryName else { return }
         guard fsync(file.descriptor.number) == 0 else { throw failure(.last) }
         if force { try rename(temporaryName) } else { try link(temporaryName) }
@@ -115,7 +115,7 @@ package struct OutputFile: ~Copyable {
     }
 
     /// Links the file to its name, which fails if another program has created that name since `init`.
-    private func link(_ temporaryName: String) throws(CommandFailure) {
+    private func link(_ temporaryName: String) throws(Failure) {
         let number = directory.descriptor.number
         if unsafe linkat(number, temporaryName, number, RawText.path(name), 0) == 0 { return }
         let error = SystemError.last
@@ -132,18 +132,18 @@ package struct OutputFile: ~Copyable {
         }
     }
 
-    private func rename(_ temporaryName: String) throws(CommandFailure) {
+    private func rename(_ temporaryName: String) throws(Failure) {
         let number = directory.descriptor.number
         guard unsafe renameat(number, temporaryName, number, RawText.path(name)) == 0 else { throw failure(.last) }
     }
 
-    private func failure(_ error: SystemError) -> CommandFailure {
+    private func failure(_ error: SystemError) -> Failure {
         .failed("cannot write \(quoted(path)): \(error.text)")
     }
 
     private static func refuseExisting(
         _ name: String, in directory: Descriptor, path: String, force: Bool
-    ) throws(CommandFailure) {
+    ) throws(Failure) {
         var status = stat()
         guard unsafe fstatat(directory.number, RawText.path(name), &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             let error = SystemError.last

@@ -163,7 +163,7 @@ actor TestProvider: RegistrationChannel {
     func push(_ payload: String) throws -> String {
         let device = try #require(device)
         let sealer = Sealer(provider: key, topic: try #require(device.topic))
-        let sealed = try sealer.seal(payload.utf8, to: device.publicKey, at: now)
+        let sealed = try sealer.seal(Sealer.Message(payload.utf8), to: device.publicKey, at: now)
         return String(decoding: sealed.json, as: UTF8.self)
     }
 

@@ -28,7 +28,7 @@ struct LibraryBench {
         sealer = Sealer(provider: provider, topic: topic)
         opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
         bare = try BareCaller(suite, seed: seed, scalar: scalar, topic: topic.bundleID)
-        let sealed = try sealer.seal(Self.payload, to: device.publicKey, at: Self.time)
+        let sealed = try sealer.seal(Sealer.Message(Self.payload), to: device.publicKey, at: Self.time)
         push = Array(sealed.json)
         text = sealed.envelope.text.utf8.map { CChar(bitPattern: $0) }
     }
@@ -56,7 +56,7 @@ struct LibraryBench {
     private func sample() throws -> String {
         try check()
         let seal = try Comparison {
-            _ = try sealer.seal(Self.payload, to: device, at: Self.time)
+            _ = try sealer.seal(Sealer.Message(Self.payload), to: device, at: Self.time)
         } against: {
             _ = bare.seal(Self.payload, at: Self.time)
         }
@@ -80,7 +80,7 @@ struct LibraryBench {
             case "open": _ = try opener.open(push, at: Self.time)
             default:
                 for _ in 0..<(what == "slower" && number.isMultiple(of: 30) ? 2 : 1) {
-                    _ = try sealer.seal(Self.payload, to: device, at: Self.time)
+                    _ = try sealer.seal(Sealer.Message(Self.payload), to: device, at: Self.time)
                 }
             }
         }

@@ -35,7 +35,7 @@ struct ReceiverBench {
     }
 
     private func seal(_ payload: some Sequence<UInt8>) throws -> String {
-        try sealer.seal(payload, to: device, at: Self.time).envelope.text
+        try sealer.seal(Sealer.Message(payload), to: device, at: Self.time).envelope.text
     }
 
     /// The largest payload: it fills the largest bucket of a push that is shown.

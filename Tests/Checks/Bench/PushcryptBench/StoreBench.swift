@@ -60,9 +60,9 @@ struct StoreBench {
         let comparison = try Comparison {
             device = try find(ids[next])
             next = (next + 1) % ids.count
-            _ = try sealer.seal(LibraryBench.payload, to: device, at: Self.time)
+            _ = try sealer.seal(Sealer.Message(LibraryBench.payload), to: device, at: Self.time)
         } against: {
-            _ = try sealer.seal(LibraryBench.payload, to: device, at: Self.time)
+            _ = try sealer.seal(Sealer.Message(LibraryBench.payload), to: device, at: Self.time)
         }
         let importOne = importSeconds * 1e6 / Double(Self.devices)
         let chunks = stride(from: 0, through: ids.count - Self.chunk, by: Self.chunk).map { ids[$0..<$0 + Self.chunk] }

@@ -41,7 +41,7 @@ var plain = [UInt8](repeating: 0, count: BARE_MAXIMUM_PAYLOAD)
 var measured: [UInt64] = []
 var bare: [UInt64] = []
 for number in 0..<deliveries + 100 {
-    let text = try sealer.seal(payload.utf8, to: device, at: time).envelope.text
+    let text = try sealer.seal(Sealer.Message(payload.utf8), to: device, at: time).envelope.text
     let content = UNMutableNotificationContent()
     content.title = "New message"
     content.userInfo = ["ENCRYPTED_DATA": text]

@@ -31,7 +31,7 @@ struct Case {
         let now = Timestamp(milliseconds: 1_790_000_000_000)
         let payload = #"{"aps":{"alert":"x"}}"#.utf8
         let sealer = Sealer(provider: provider, topic: topic)
-        let envelope = try sealer.seal(payload, to: device.publicKey, at: now).envelope
+        let envelope = try sealer.seal(Sealer.Message(payload), to: device.publicKey, at: now).envelope
         let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
         let storeKey = SecretBytes(copying: store.span)
         let cost = StoreKDF.Cost(passes: 1, memory: 64 << 10)
@@ -42,7 +42,9 @@ struct Case {
             Case(name: "making a device's key", secrets: ofDevice) { _ = try DeviceKey(scalar: scalar.span) },
             Case(name: "making a provider's key", secrets: ofProvider) { _ = try ProviderKey(seed: seed.span) },
             Case(name: "signing", secrets: ofProvider) { _ = provider.signature(of: scalar.span) },
-            Case(name: "sealing", secrets: ofProvider) { _ = try sealer.seal(payload, to: device.publicKey, at: now) },
+            Case(name: "sealing", secrets: ofProvider) {
+                _ = try sealer.seal(Sealer.Message(payload), to: device.publicKey, at: now)
+            },
             Case(name: "opening", secrets: ofDevice + ofMessage) { _ = try opener.open(envelope, at: now) },
             Case(
                 name: "deriving a store's key",

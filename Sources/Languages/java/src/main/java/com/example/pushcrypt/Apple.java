@@ -66,7 +66,7 @@ final class Apple {
         }
         if (pushType == PushType.ALERT && !shows(aps.get("alert"))) {
             throw new PushcryptException(Code.NOTHING_TO_SHOW,
-                "aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push");
+                "aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or send it unsealed");
         }
     }
 

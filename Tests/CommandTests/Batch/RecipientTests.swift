@@ -5,10 +5,12 @@ import Testing
 @testable import PushcryptCommandKit
 
 /// Whom a line means, by who has written it.
-@Suite struct SealItemTests {
-    private func recipient(_ line: String, _ form: SealBatch.Form) throws -> SealRequest.Recipient? {
-        let batch = SealBatch(form, SealSettings(now: { Timestamp(milliseconds: 0) }))
-        return SealItem(1, .text(ContiguousArray(line.utf8)), of: batch).recipient
+@Suite struct RecipientTests {
+    private func recipient(_ text: String, _ content: LineForm.Content) throws -> Recipient {
+        var form = LineForm(.seal(.payload, hasFacts: false, hasFiles: false))
+        form.content = content
+        let line = Line(1, ContiguousArray(text.utf8), form)
+        return try Message(line, Message(content: Sealer.Message([])), bringsPayload: false).recipient
     }
 
     @Test("In a list that the caller gives, a name may be a key; what a store lists is an id, whatever it looks like")
@@ -19,7 +21,7 @@ import Testing
             return
         }
         for id in ["\(key)", "pcr1", #"{"to":"\#(key)"}"#] {
-            guard case .device(id) = try recipient(id, .devices) else {
+            guard case .device(id) = try recipient(id, .ids) else {
                 Issue.record("no id: \(id)")
                 return
             }

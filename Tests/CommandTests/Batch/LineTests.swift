@@ -5,9 +5,15 @@ import Testing
 @testable import PushcryptCommandKit
 
 /// Passed-through members keep their tokens.
-@Suite struct BatchLineTests {
+@Suite struct LineTests {
+    private func line(
+        _ text: String, _ read: Set<String>, reserved: Set<String> = [], _ warning: OnceWarning? = nil
+    ) -> Line {
+        Line(1, ContiguousArray(text.utf8), LineForm(LineNames(read: read, added: reserved), warning))
+    }
+
     private func passed(_ line: String, reserved: Set<String> = []) throws -> String {
-        let line = try BatchLine(ContiguousArray(line.utf8), names: ["to", "payload"], reserved: reserved)
+        let line = self.line(line, ["to", "payload"], reserved: reserved)
         var json = JSONWriter()
         json.object { json in
             json.integer(1, for: "first")
@@ -34,7 +40,7 @@ import Testing
         let line = "{\"to\" : [\r{\"to\":\"victim\"}\r] , \"x\" :\r{\"k\":\r{\"to\":\"victim\"}\r,\"n\"\r:\t1}}"
         #expect(try passed(line) == #"{"first":1,"x":{"k":{"to":"victim"},"n":1}}"#)
         var json = JSONWriter()
-        try BatchLine(ContiguousArray(line.utf8), names: ["to"], reserved: []).write(["to"], to: &json)
+        self.line(line, ["to"]).write(["to"], to: &json)
         #expect(String(decoding: json.bytes, as: UTF8.self) == #""to":[{"to":"victim"}]"#)
     }
 
@@ -51,25 +57,23 @@ import Testing
             (#"{"error":null,"line":null}"#, nil),
         ])
     func earlierRun(line: String, expected: String?) throws {
-        let parsed = try BatchLine(ContiguousArray(line.utf8), names: [], reserved: [])
-        let code = refusal { () throws(LineFailure) in try parsed.refuseReserved() }
+        let code = refusal(self.line(line, []))
         #expect(code == (expected == nil ? "reserved-key" : nil))
         #expect(try passed(line) == #"{"first":1"# + (expected ?? "") + "}")
     }
 
     @Test("No answer has an error or a line that came with its input")
     func errorAnswer() throws {
-        let line = try BatchLine(
-            ContiguousArray(#"{"error":"mine","a":1,"line":"mine"}"#.utf8), names: [], reserved: [])
+        let line = line(#"{"error":"mine","a":1,"line":"mine"}"#, [])
         var json = JSONWriter()
         json.object { line.writePassed(to: &$0) }
         #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"a":1}"#)
-        #expect(refusal { () throws(LineFailure) in try line.refuseReserved() } == "reserved-key")
+        #expect(refusal(line) == "reserved-key")
     }
 
     @Test("A key that is taken under its escaped name is taken")
     func escapedName() throws {
-        let line = try BatchLine(ContiguousArray(#"{"t\u006f":"phone1"}"#.utf8), names: ["to"], reserved: [])
+        let line = line(#"{"t\u006f":"phone1"}"#, ["to"])
         #expect(try line.text("to") == "phone1" && line.passed.isEmpty)
     }
 
@@ -81,21 +85,18 @@ import Testing
             (#"{"a":"\ud800"}"#, "lone-surrogate"),
         ])
     func refused(line: String, code: String) {
-        #expect(
-            refusal { () throws(LineFailure) in
-                _ = try BatchLine(ContiguousArray(line.utf8), names: [], reserved: [])
-            } == code)
+        #expect(refusal(self.line(line, [])) == code)
     }
 
     @Test("A name that the answer has itself cannot be passed through")
     func reserved() throws {
         let text = #"{"a":1,"unencrypt\u0065d":true}"#
-        let line = try BatchLine(ContiguousArray(text.utf8), names: [], reserved: ["unencrypted"])
-        #expect(refusal { () throws(LineFailure) in try line.refuseReserved() } == "reserved-key")
+        let line = line(text, [], reserved: ["unencrypted"])
+        #expect(refusal(line) == "reserved-key")
         // Nor does the refusal bring it.
         #expect(try passed(text, reserved: ["unencrypted"]) == #"{"first":1,"a":1}"#)
-        let other = try BatchLine(ContiguousArray(text.utf8), names: [], reserved: ["b"])
-        #expect(refusal { () throws(LineFailure) in try other.refuseReserved() } == nil)
+        let other = self.line(text, [], reserved: ["b"])
+        #expect(refusal(other) == nil)
     }
 
     @Test(
@@ -108,9 +109,8 @@ import Testing
     func misspelt(name: String, meant: String?) throws {
         let captured = try CapturedConsole()
         let text = #"{"to":"phone1","payload":{},"\#(name)":"mine"}"#
-        let line = try BatchLine(
-            ContiguousArray(text.utf8), names: Self.sealed, reserved: [], OnceWarning(captured.console))
-        try line.refuseReserved()
+        let line = line(text, Self.sealed, OnceWarning(captured.console))
+        try line.check()
         #expect(line.passed.map(\.name) == [name])
         #expect(
             try captured.messages
@@ -126,7 +126,7 @@ import Testing
         let captured = try CapturedConsole()
         let warning = OnceWarning(captured.console)
         for text in [#"{"tll":1,"TTL":2}"#, #"{"tll":1}"#] {
-            let line = try BatchLine(ContiguousArray(text.utf8), names: Self.sealed, reserved: [], warning)
+            let line = line(text, Self.sealed, warning)
             line.warn("another")
         }
         #expect(try captured.messages.split(separator: "\n").count == 1)
@@ -139,18 +139,18 @@ import Testing
             (#"{"Payload":"SECRET","n":1}"#, "Payload"), (#"{"n":1}"#, nil),
         ])
     func misspeltPayload(text: String, name: String?) throws {
-        let line = try BatchLine(ContiguousArray(text.utf8), names: Self.sealed, reserved: [])
+        let line = line(text, Self.sealed)
         #expect(line.passed.map(\.name) == ["n"])
-        let error = #expect(throws: LineFailure.self) { try line.payload() }
+        let error = #expect(throws: Failure.self) { try line.payload() }
         #expect(
-            error?.message == "the line has no payload" + (name.map { ": write '\($0)' as 'payload'" } ?? ""))
+            error?.reason == "the line has no payload" + (name.map { ": write '\($0)' as 'payload'" } ?? ""))
     }
 
     @Test("A member with null counts as missing")
     func null() throws {
-        let line = try BatchLine(ContiguousArray(#"{"ttl":null,"to":null}"#.utf8), names: ["to", "ttl"], reserved: [])
+        let line = line(#"{"ttl":null,"to":null}"#, ["to", "ttl"])
         #expect(try line.text("ttl") == nil && line.value("ttl") == nil && line["to"]?.kind == .null)
-        #expect(try line.name("to") == nil && line.number("ttl") == nil && line.flag("ttl") == nil)
+        #expect(try line.name("to") == nil && line.number("ttl") == nil)
     }
 
     @Test(
@@ -161,23 +161,32 @@ import Testing
             ("null", nil),
         ] as [(String, String?)])
     func numericNames(value: String, expected: String?) throws {
-        let line = try BatchLine(ContiguousArray(#"{"id":\#(value)}"#.utf8), names: ["id"], reserved: [])
+        let line = line(#"{"id":\#(value)}"#, ["id"])
         #expect(try line.name("id") == expected)
     }
 
     @Test("Any other number is not guessed at", arguments: ["-1", "17.0", "1e3", "true", "[17]", "{}"])
     func otherNames(value: String) throws {
-        let line = try BatchLine(ContiguousArray(#"{"id":\#(value)}"#.utf8), names: ["id"], reserved: [])
-        let error = #expect(throws: LineFailure.self) { try line.name("id") }
-        #expect(error?.message == "id must be a string, or a number of digits alone")
+        let line = line(#"{"id":\#(value)}"#, ["id"])
+        let error = #expect(throws: Failure.self) { try line.name("id") }
+        #expect(error?.reason == "id must be a string, or a number of digits alone")
     }
 
-    private func refusal(_ body: () throws(LineFailure) -> Void) -> String? {
-        do throws(LineFailure) {
-            try body()
+    private func refusal(_ line: Line) -> String? {
+        do {
+            try line.check()
             return nil
         } catch {
-            return error.code
+            return Failure(error).code
+        }
+    }
+
+    @Test("What 'send' answers with, 'seal' refuses as a member to pass on; and what 'send' reads, it reads or refuses")
+    func namesOfLaterCommands() {
+        for (emission, later) in [(Emission.request, LineNames.send), (.relay, .relay)] {
+            let names = LineNames.seal(emission, hasFacts: false, hasFiles: false)
+            #expect(later.added.isSubset(of: names.added.union(names.read)))
+            #expect(later.read.isSubset(of: names.added.union(names.read)))
         }
     }
 }

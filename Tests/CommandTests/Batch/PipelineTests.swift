@@ -6,7 +6,7 @@ import Testing
 @testable import PushcryptCommandKit
 
 /// Many threads answer lines, and the order stays; nothing ever waits for what does not come.
-@Suite struct BatchEngineTests {
+@Suite struct PipelineTests {
     /// Returns chunks of one line each: its number.
     private struct Numbers: LineSource, Sendable {
         let count: Int
@@ -16,9 +16,9 @@ import Testing
 
         var isAtEnd: Bool { read == count }
 
-        mutating func next() throws(CommandFailure) -> LineChunk? {
+        mutating func next() throws -> LineChunk? {
             guard read < count else { return nil }
-            if read == failsAt { throw .failed("the input is broken") }
+            if read == failsAt { throw Failure.failed("the input is broken") }
             defer { read += 1 }
             counter.add(1)
             return LineChunk(number: read, firstLine: read + 1, bytes: ContiguousArray("\(read)\n".utf8))
@@ -42,30 +42,36 @@ import Testing
             String(decoding: text.change { $0 }, as: UTF8.self).split(separator: "\n").map(String.init)
         }
 
-        func write(_ answer: BatchAnswer) { text.change { $0 += answer.output } }
+        func write(_ answer: Finished) { text.change { $0 += answer.output } }
     }
 
     /// Repeats its lines, after a while.
     private struct Echo: LineWorker {
         var delay: @Sendable () -> Int = { 0 }
 
-        func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
+        func answer(_ chunk: LineChunk, _ answers: inout Answers) {
             let milliseconds = delay()
             if milliseconds > 0 { SystemEnvironment.sleep(milliseconds: milliseconds) }
-            var answer = BatchAnswer(output: chunk.bytes)
-            answer.tally.lines = 1
-            if chunk.number.isMultiple(of: 10) { answer.tally.refused["tenth"] = 1 } else { answer.tally.done = 1 }
-            return answer
+            answers.output = chunk.bytes
+            answers.tally.lines = 1
+            if chunk.number.isMultiple(of: 10) { answers.tally.refused["tenth"] = 1 } else { answers.tally.done = 1 }
         }
     }
 
-    private func limits(_ jobs: Int) -> BatchEngine.Limits { BatchEngine.Limits(jobs: jobs) }
+    private func limits(_ jobs: Int) -> PipelineLimits { PipelineLimits(jobs: jobs) }
+
+    private func run<Source: LineSource & Sendable, Worker: LineWorker>(
+        _ limits: PipelineLimits, _ source: Source, stop: StopSignal, worker: @escaping @Sendable () throws -> Worker,
+        write: @escaping @Sendable (Finished) throws -> Void, tick: (BatchTally) -> Void
+    ) -> PipelineEnd {
+        Pipeline(source, limits, stop: stop, worker: worker, write: write).run(tick: tick)
+    }
 
     @Test("The answers are in the order of the input, whichever thread is slow", arguments: [1, 2, 3, 8, 64])
     func order(jobs: Int) throws {
         let output = Output()
-        let end = BatchEngine(limits: limits(jobs)).run(
-            Numbers(count: 400, counter: Counter()), stop: try StopSignal(),
+        let end = run(
+            limits(jobs), Numbers(count: 400, counter: Counter()), stop: try StopSignal(),
             worker: { Echo { Int.random(in: 0...9) == 0 ? Int.random(in: 1...20) : 0 } }, write: output.write,
             tick: { _ in })
         #expect(output.lines == (0..<400).map(String.init))
@@ -76,8 +82,9 @@ import Testing
     @Test("An input without lines ends at once", arguments: [1, 8])
     func nothing(jobs: Int) throws {
         let output = Output()
-        let end = BatchEngine(limits: limits(jobs)).run(
-            Numbers(count: 0, counter: Counter()), stop: try StopSignal(), worker: { Echo() }, write: output.write,
+        let end = run(
+            limits(jobs), Numbers(count: 0, counter: Counter()), stop: try StopSignal(), worker: { Echo() },
+            write: output.write,
             tick: { _ in })
         #expect(output.lines.isEmpty && end.tally == BatchTally() && end.isComplete)
     }
@@ -88,8 +95,8 @@ import Testing
         let gate = Monitor(false)
         let output = Output()
         let most = Counter()
-        let end = BatchEngine(limits: limits(jobs)).run(
-            Numbers(count: 500, counter: counter), stop: try StopSignal(), worker: { Echo() },
+        let end = run(
+            limits(jobs), Numbers(count: 500, counter: counter), stop: try StopSignal(), worker: { Echo() },
             write: { answer in
                 if output.lines.isEmpty {
                     // Any thread that reads on does so now.
@@ -103,27 +110,29 @@ import Testing
         #expect(output.lines == (0..<500).map(String.init) && end.failure == nil)
     }
 
-    /// Answers each line with many, in parts of a few.
+    /// Answers each line with many, in parts of one.
     private struct Parts: LineWorker {
         let counter: Counter
 
-        func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
+        func answer(_ chunk: LineChunk, _ answers: inout Answers) {
             for number in 0..<9 {
                 if Int.random(in: 0...9) == 0 { SystemEnvironment.sleep(milliseconds: 2) }
-                var part = BatchAnswer(output: ContiguousArray("\(chunk.number).\(number)\n".utf8))
-                part.tally.done = 1
-                guard write(part) else { break }
+                answers.output = ContiguousArray("\(chunk.number).\(number)\n".utf8)
+                answers.tally.done = 1
+                answers.flush()
+                guard answers.isWanted else { break }
                 counter.add(1)
             }
-            return BatchAnswer(output: ContiguousArray("\(chunk.number).9\n".utf8))
+            answers.output = ContiguousArray("\(chunk.number).9\n".utf8)
         }
     }
 
     @Test("Parts of answers stand in the order of the input, and between no others", arguments: [1, 2, 8])
     func parts(jobs: Int) throws {
         let output = Output()
-        let end = BatchEngine(limits: limits(jobs)).run(
-            Numbers(count: 50, counter: Counter()), stop: try StopSignal(), worker: { Parts(counter: Counter()) },
+        let end = run(
+            limits(jobs), Numbers(count: 50, counter: Counter()), stop: try StopSignal(),
+            worker: { Parts(counter: Counter()) },
             write: output.write, tick: { _ in })
         #expect(output.lines == (0..<500).map { "\($0 / 10).\($0 % 10)" })
         #expect(end.failure == nil && end.tally.done == 450)
@@ -134,10 +143,11 @@ import Testing
         arguments: [1, 2, 8])
     func brokenPart(jobs: Int) throws {
         let counter = Counter()
-        let end = BatchEngine(limits: limits(jobs)).run(
-            Numbers(count: 1000, counter: Counter()), stop: try StopSignal(), worker: { Parts(counter: counter) },
-            write: { answer throws(CommandFailure) in
-                if answer.output == ContiguousArray("3.4\n".utf8) { throw .readerIsGone }
+        let end = run(
+            limits(jobs), Numbers(count: 1000, counter: Counter()), stop: try StopSignal(),
+            worker: { Parts(counter: counter) },
+            write: { answer throws in
+                if answer.output == ContiguousArray("3.4\n".utf8) { throw Failure.readerIsGone }
             }, tick: { _ in })
         #expect(end.failure?.exit == .done && end.tally.done == 31 && counter.value == 31)
     }
@@ -145,16 +155,16 @@ import Testing
     @Test("What is waiting to be written is bounded in bytes, too")
     func bytes() throws {
         struct Long: LineWorker {
-            func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
-                BatchAnswer(output: ContiguousArray(repeating: 0x61, count: 1000))
+            func answer(_ chunk: LineChunk, _ answers: inout Answers) {
+                answers.output = ContiguousArray(repeating: 0x61, count: 1000)
             }
         }
         var limits = limits(8)
         limits.bytes = 3000
         let counter = Counter()
         let most = Counter()
-        let end = BatchEngine(limits: limits).run(
-            Numbers(count: 100, counter: counter), stop: try StopSignal(), worker: { Long() },
+        let end = run(
+            limits, Numbers(count: 100, counter: counter), stop: try StopSignal(), worker: { Long() },
             write: { _ in
                 if most.value == 0 {
                     SystemEnvironment.sleep(milliseconds: 200)
@@ -172,20 +182,20 @@ import Testing
             let atOnce: Counter
             let most: Monitor<Int>
 
-            func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
+            func answer(_ chunk: LineChunk, _ answers: inout Answers) {
                 atOnce.add(1)
                 let now = atOnce.value
                 most.change { $0 = max($0, now) }
                 SystemEnvironment.sleep(milliseconds: 5)
                 atOnce.add(-1)
-                return BatchAnswer(output: ContiguousArray("\(chunk.bytes.count)\n".utf8))
+                answers.output = ContiguousArray("\(chunk.bytes.count)\n".utf8)
             }
         }
         let line = String(repeating: "x", count: 1_000_000) + "\n"
         let input = TextInput(ContiguousArray(String(repeating: line, count: 10).utf8))
         let (atOnce, most, output) = (Counter(), Monitor(0), Output())
-        let end = BatchEngine(limits: limits(8)).run(
-            LineReader(input, maximumLine: 1 << 20), stop: try StopSignal(),
+        let end = run(
+            limits(8), LineReader(input, maximumLine: 1 << 20), stop: try StopSignal(),
             worker: { Watcher(atOnce: atOnce, most: most) }, write: output.write, tick: { _ in })
         #expect(most.change { $0 } == 1)
         #expect(output.lines.count == 10 && end.failure == nil)
@@ -194,10 +204,10 @@ import Testing
     @Test("A failure to write ends everything, whatever the threads wait for", arguments: [1, 2, 8])
     func brokenOutput(jobs: Int) throws {
         let counter = Counter()
-        let end = BatchEngine(limits: limits(jobs)).run(
-            Numbers(count: 100_000, counter: counter), stop: try StopSignal(), worker: { Echo() },
-            write: { answer throws(CommandFailure) in
-                if answer.output == ContiguousArray("7\n".utf8) { throw .failed("the disk is full") }
+        let end = run(
+            limits(jobs), Numbers(count: 100_000, counter: counter), stop: try StopSignal(), worker: { Echo() },
+            write: { answer throws in
+                if answer.output == ContiguousArray("7\n".utf8) { throw Failure.failed("the disk is full") }
             }, tick: { _ in })
         #expect(end.failure?.message == "the disk is full")
         #expect(!end.isComplete && end.tally.lines <= 7)
@@ -211,9 +221,9 @@ import Testing
         // The input never ends, and only its first line ever comes.
         try pipe.writer.descriptor.writeAll(ContiguousArray("one\n".utf8).span)
         let input = DescriptorInput(descriptor: pipe.reader.descriptor, name: "the pipe", stop: stop)
-        let end = BatchEngine(limits: limits(3)).run(
-            LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
-            write: { _ throws(CommandFailure) in throw .readerIsGone }, tick: { _ in })
+        let end = run(
+            limits(3), LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
+            write: { _ throws in throw Failure.readerIsGone }, tick: { _ in })
         #expect(end.failure?.exit == .done)
     }
 
@@ -222,17 +232,17 @@ import Testing
         let output = Output()
         var numbers = Numbers(count: 100, counter: Counter())
         numbers.failsAt = 20
-        let end = BatchEngine(limits: limits(jobs)).run(
-            numbers, stop: try StopSignal(), worker: { Echo { 1 } }, write: output.write, tick: { _ in })
+        let end = run(
+            limits(jobs), numbers, stop: try StopSignal(), worker: { Echo { 1 } }, write: output.write, tick: { _ in })
         #expect(end.failure?.message == "the input is broken")
         #expect(output.lines == (0..<20).map(String.init))
     }
 
     @Test("A worker that cannot be made ends everything")
     func noWorker() throws {
-        let end = BatchEngine(limits: limits(4)).run(
-            Numbers(count: 100, counter: Counter()), stop: try StopSignal(),
-            worker: { () throws(CommandFailure) -> Echo in throw .failed("no connection is left") }, write: { _ in },
+        let end = run(
+            limits(4), Numbers(count: 100, counter: Counter()), stop: try StopSignal(),
+            worker: { () throws -> Echo in throw Failure.failed("no connection is left") }, write: { _ in },
             tick: { _ in })
         #expect(end.failure?.message == "no connection is left")
     }
@@ -260,15 +270,15 @@ import Testing
     }
 
     /// Stops a batch that has read some text from a pipe, and is waiting for more; returns what it left in the pipe.
-    private func stop(jobs: Int, after text: String, then more: String) throws -> (BatchEngine.End, Output, String) {
+    private func stop(jobs: Int, after text: String, then more: String) throws -> (PipelineEnd, Output, String) {
         let stop = try StopSignal()
         let pipe = try PipeEnds()
         let output = Output()
         let writer = pipe.writer.descriptor
         let input = DescriptorInput(descriptor: pipe.reader.descriptor, name: "the pipe", stop: stop)
         try writer.writeAll(ContiguousArray(text.utf8).span)
-        let end = BatchEngine(limits: limits(jobs)).run(
-            LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
+        let end = run(
+            limits(jobs), LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
             write: { answer in
                 output.write(answer)
                 guard !stop.isRaised else { return }
@@ -291,8 +301,8 @@ import Testing
         let writer = pipe.writer.descriptor
         try writer.writeAll(ContiguousArray("0\n".utf8).span)
         let output = Output()
-        let end = BatchEngine(limits: limits(2)).run(
-            LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
+        let end = run(
+            limits(2), LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
             write: { answer in
                 output.write(answer)
                 sent.add(1)
@@ -309,8 +319,9 @@ import Testing
     @Test("Who looks on sees counts that only grow")
     func ticks() throws {
         var seen: [Int] = []
-        let end = BatchEngine(limits: limits(2)).run(
-            Numbers(count: 60, counter: Counter()), stop: try StopSignal(), worker: { Echo { 20 } }, write: { _ in },
+        let end = run(
+            limits(2), Numbers(count: 60, counter: Counter()), stop: try StopSignal(), worker: { Echo { 20 } },
+            write: { _ in },
             tick: { seen.append($0.lines) })
         #expect(!seen.isEmpty && seen == seen.sorted() && end.tally.lines == 60)
         #expect(end.tally.nanoseconds >= 60 * 20 * 1_000_000)

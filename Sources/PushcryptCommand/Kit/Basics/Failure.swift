@@ -40,45 +40,52 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
 ///
 /// The text is lower case without a full stop, and contains no key and no payload bytes. Failures go to standard error, with
 /// `--json` as JSON: standard output has only data.
-package struct CommandFailure: Error {
+package struct Failure: Error {
     package let exit: ExitCode
     /// What went wrong, in a word for programs.
     package let code: String
+    /// What went wrong, where the code stands beside it: in the answer to a line of a batch.
+    package let reason: String
+    /// What went wrong, for people.
     package let message: String
     package let hints: [String]
     /// The error behind the failure, for callers that distinguish causes.
     package let cause: (any Error)?
 
-    /// - Parameter code: The code of the error behind the failure; without it, the exit code's own word.
+    /// - Parameters:
+    ///   - code: The code of the error behind the failure; without it, the exit code's own word.
+    ///   - reason: Without it, the message.
     package init(
-        _ exit: ExitCode, code: String? = nil, _ message: String, hints: [String] = [], cause: (any Error)? = nil
+        _ exit: ExitCode, code: String? = nil, reason: String? = nil, _ message: String, hints: [String] = [],
+        cause: (any Error)? = nil
     ) {
         self.exit = exit
         self.code = code ?? exit.code
+        self.reason = reason ?? message
         self.message = message
         self.hints = hints
         self.cause = cause
     }
 
-    package static func usage(_ message: String, hint: String...) -> CommandFailure {
-        CommandFailure(.usage, message, hints: hint)
+    package static func usage(_ message: String, hint: String...) -> Failure {
+        Failure(.usage, message, hints: hint)
     }
 
-    package static func failed(_ message: String, hint: String...) -> CommandFailure {
-        CommandFailure(.failed, message, hints: hint)
+    package static func failed(_ message: String, hint: String...) -> Failure {
+        Failure(.failed, message, hints: hint)
     }
 
-    package static func refused(_ message: String, hint: String...) -> CommandFailure {
-        CommandFailure(.refused, message, hints: hint)
+    package static func refused(_ message: String, hint: String...) -> Failure {
+        Failure(.refused, message, hints: hint)
     }
 
     /// Returns the same failure with other hints.
-    package func advising(_ hints: [String]) -> CommandFailure {
-        CommandFailure(exit, code: code, message, hints: hints, cause: cause)
+    package func advising(_ hints: [String]) -> Failure {
+        Failure(exit, code: code, reason: reason, message, hints: hints, cause: cause)
     }
 
     /// The reader of standard output has closed it. The command ends without a message, and this is not a failure.
-    package static let readerIsGone = CommandFailure(.done, "")
+    package static let readerIsGone = Failure(.done, "")
 }
 
 /// The program's name, in messages and in the names of temporary files.

@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 /// The source of a batch's lines; used by one thread at a time.
 protocol LineSource {
     /// Waits for the next chunk, numbered from 0; returns nil at the end.
-    mutating func next() throws(CommandFailure) -> LineChunk?
+    mutating func next() throws -> LineChunk?
     /// Whether all chunks were returned.
     var isAtEnd: Bool { get }
 }
@@ -14,8 +14,6 @@ protocol LineSource {
 /// longest line and one read. After a stop, a line that was read in part is read to its end and not beyond, so that the next
 /// process that reads the same pipe begins with a whole line.
 struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
-    /// The default size of a read in bytes: small, so that threads share a short input.
-    static var standardReadLength: Int { 16_384 }
     /// How long the rest of a line may take after a stop, in milliseconds.
     private static var patience: UInt64 { 1000 }
 
@@ -31,13 +29,12 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     private var chunks = 0
     private var line = 1
 
-    init(_ input: Input, maximumLine: Int, readLength: Int = standardReadLength) {
-        self.readLength = readLength
-        self.input = input
-        self.maximumLine = maximumLine
+    /// - Parameter readLength: The size of a read in bytes: small, so that threads share a short input.
+    init(_ input: Input, maximumLine: Int, readLength: Int = 16_384) {
+        (self.input, self.maximumLine, self.readLength) = (input, maximumLine, readLength)
     }
 
-    mutating func next() throws(CommandFailure) -> LineChunk? {
+    mutating func next() throws -> LineChunk? {
         var bytes = rest
         rest = []
         while !isAtEnd {
@@ -63,14 +60,15 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
             }
             if bytes.count > maximumLine {
                 isSkipping = true
-                return tooLong()
+                defer { chunks += 1 }
+                return LineChunk(number: chunks, firstLine: line, bytes: [], isTooLong: true)
             }
         }
         return bytes.isEmpty ? nil : chunk(bytes)
     }
 
     /// Appends the bytes of one read; returns false at the end of the input, nil if reading was stopped.
-    private mutating func read(into bytes: inout ContiguousArray<UInt8>) throws(CommandFailure) -> Bool? {
+    private mutating func read(into bytes: inout ContiguousArray<UInt8>) throws -> Bool? {
         let old = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: readLength))
         guard let count = try input.read(into: &bytes, from: old) else {
@@ -86,7 +84,7 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     }
 
     /// Reads a line to its end after a stop, byte by byte; returns nil if there is none.
-    private mutating func finish(_ start: ContiguousArray<UInt8>) throws(CommandFailure) -> LineChunk? {
+    private mutating func finish(_ start: ContiguousArray<UInt8>) throws -> LineChunk? {
         guard !start.isEmpty || isSkipping else { return nil }
         var bytes = start
         let end = SystemEnvironment.uptime() + Self.patience
@@ -101,7 +99,7 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
                 isAtEnd = true
                 break reading
             case .nothing:
-                throw .failed(
+                throw Failure.failed(
                     isSkipping
                         ? "stopped by a signal in line \(line), which is too long: its end was not read"
                         : "stopped by a signal in line \(line), which did not end within a second: its first \(bytes.count) bytes were read, and are not answered"
@@ -121,24 +119,19 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
         line += chunk.lineCount
         return chunk
     }
-
-    private mutating func tooLong() -> LineChunk {
-        defer { chunks += 1 }
-        return LineChunk(number: chunks, firstLine: line, bytes: [], isTooLong: true)
-    }
 }
 
 /// The mark that Windows programs write before UTF-8.
-private let byteOrderMark: ContiguousArray<UInt8> = [0xEF, 0xBB, 0xBF]
+let byteOrderMark: ContiguousArray<UInt8> = [0xEF, 0xBB, 0xBF]
 
 // MARK: Input
 
 /// The bytes that lines are read from.
 protocol LineInput {
     /// Reads available bytes into `bytes` from `start` on; returns 0 at the end, nil if reading was stopped.
-    mutating func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int?
+    mutating func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws -> Int?
     /// Reads one byte although reading was stopped, waiting until `end`, an uptime.
-    mutating func readByte(before end: UInt64) throws(CommandFailure) -> StoppedRead
+    mutating func readByte(before end: UInt64) throws -> StoppedRead
 }
 
 /// The result of reading one byte after a stop.
@@ -156,20 +149,18 @@ struct DescriptorInput: LineInput, Sendable {
     let name: String
     let stop: StopSignal
 
-    func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int? {
-        do throws(SystemError) {
-            return try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+    func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws -> Int? {
+        try withReadErrors { () throws(SystemError) in
+            try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
                 var span = unsafe buffer.mutableSpan
                 return try descriptor.readSome(into: &span, from: start, unless: stop.descriptor)
             }
-        } catch {
-            throw .failed("cannot read \(name): \(error.text)")
         }
     }
 
-    func readByte(before end: UInt64) throws(CommandFailure) -> StoppedRead {
+    func readByte(before end: UInt64) throws -> StoppedRead {
         var byte = ContiguousArray<UInt8>(repeating: 0, count: 1)
-        do throws(SystemError) {
+        return try withReadErrors { () throws(SystemError) in
             let now = SystemEnvironment.uptime()
             guard now < end, try descriptor.isReadable(withinMilliseconds: Int32(clamping: end - now)) else {
                 return .nothing
@@ -179,9 +170,11 @@ struct DescriptorInput: LineInput, Sendable {
                 return try descriptor.readSome(into: &span, from: 0)
             }
             return count == 0 ? .end : .byte(byte[0])
-        } catch {
-            throw .failed("cannot read \(name): \(error.text)")
         }
+    }
+
+    private func withReadErrors<R>(_ body: () throws(SystemError) -> R) throws -> R {
+        do { return try body() } catch { throw Failure.failed("cannot read \(name): \(error.text)") }
     }
 }
 
@@ -221,42 +214,40 @@ struct LineChunk: Sendable {
     /// Whether the chunk stands for one line that was too long to keep.
     var isTooLong = false
 
-    /// One line, without its newline.
-    enum Line {
-        case text(ContiguousArray<UInt8>)
-        case tooLong
+    /// The lines that are not empty.
+    func lines(_ form: LineForm) -> [Line] {
+        var lines: [Line] = []
+        forEachLine(maximum: form.maximumLength) { lines.append(Line($0, $1, form)) }
+        return lines
     }
 
-    /// Calls `body` with each line that is not empty and its number in the input.
-    func forEachLine(maximum: Int, _ body: (Int, Line) -> Void) {
-        if isTooLong { return body(firstLine, .tooLong) }
-        var number = firstLine
-        var start = 0
-        while start < bytes.count {
-            let end = bytes.firstNewline(from: start) ?? bytes.count
-            defer {
-                number += 1
-                start = end + 1
-            }
-            guard end - start <= maximum else {
-                body(number, .tooLong)
-                continue
-            }
-            let text = ContiguousArray(bytes[start..<end])
-            if !text.allSatisfy(\.isWhiteSpace) { body(number, .text(text)) }
+    /// Calls `body` with the number in the input and the text of each line that is not empty, without its newline; nil for one that is
+    /// too long.
+    func forEachLine(maximum: Int, _ body: (Int, ContiguousArray<UInt8>?) -> Void) {
+        if isTooLong { return body(firstLine, nil) }
+        forEachRange { number, range in
+            guard range.count <= maximum else { return body(number, nil) }
+            let text = ContiguousArray(bytes[range])
+            if !text.allSatisfy(\.isWhiteSpace) { body(number, text) }
         }
     }
 
     /// The number of lines, with empty ones.
     var lineCount: Int {
-        if isTooLong { return 1 }
-        var ended = 0
+        var count = isTooLong ? 1 : 0
+        forEachRange { _, _ in count += 1 }
+        return count
+    }
+
+    private func forEachRange(_ body: (Int, Range<Int>) -> Void) {
+        var number = firstLine
         var start = 0
-        while let end = bytes.firstNewline(from: start) {
-            ended += 1
+        while start < bytes.count {
+            let end = bytes.firstNewline(from: start) ?? bytes.count
+            body(number, start..<end)
+            number += 1
             start = end + 1
         }
-        return bytes.isEmpty || bytes.last == newline ? ended : ended + 1
     }
 }
 

@@ -1,0 +1,182 @@
+internal import Pushcrypt
+package import PushcryptCommandKit
+
+/// The options of every batch.
+struct BatchArguments: Sendable {
+    /// The number of threads; nil for the default.
+    let jobs: Int?
+    let metrics: String?
+    /// The names of the options that were given.
+    let given: [String]
+
+    /// - Parameter hasJobs: Whether the number of threads can be chosen.
+    init(_ arguments: inout Arguments, hasJobs: Bool = true) {
+        ((jobs, metrics), given) = arguments.given { arguments in
+            (
+                hasJobs
+                    ? arguments.count(
+                        "--jobs", "N", 1...256,
+                        help: "threads; default one per processor, or one to open with a store")
+                    : nil,
+                arguments.value(
+                    "--metrics", "FILE", .file,
+                    help: "replace this file every few seconds with counts for Prometheus")
+            )
+        }
+    }
+}
+
+/// A batch from its input to its exit code, as the command line says.
+struct Batch {
+    private let verb: BatchVerb
+    /// The default number of threads.
+    let jobs: Int
+    /// Whether only the owner may read the output.
+    let hasClearContent: Bool
+    /// The form of the log, which ends with a summary. Without one, a terminal shows progress and a summary.
+    let log: LogFormat?
+    let options: BatchArguments
+    /// Nil for standard output.
+    let output: OutputArguments?
+    let console: Console
+    private let start = SystemEnvironment.nanoseconds()
+
+    init(
+        _ verb: BatchVerb, jobs: Int = Processors.count, hasClearContent: Bool, log: LogFormat? = nil,
+        _ options: BatchArguments, to output: OutputArguments? = nil, _ console: Console
+    ) {
+        (self.verb, self.jobs, self.hasClearContent, self.log) = (verb, jobs, hasClearContent, log)
+        (self.options, self.output, self.console) = (options, output, console)
+    }
+
+    /// Answers the lines of a file, or of standard input for `-`.
+    func run<Worker: LineWorker>(
+        file path: String, maximumLine: Int = Line.maximumLength, readLength: Int = 16_384,
+        worker: @escaping @Sendable () throws -> Worker
+    ) throws -> ExitCode {
+        let file = try InputFile(path, console)
+        if readLength > InputFile.pieceLength { file.descriptor.enlargePipe(to: Int32(readLength)) }
+        return try run(size: file.size, isStream: file.size == nil, worker: worker) { stop in
+            LineReader(file.lines(until: stop), maximumLine: maximumLine, readLength: readLength)
+        }
+    }
+
+    /// Answers lines. A signal may end a stream without leaving anything unanswered.
+    ///
+    /// - Parameter source: Makes the source of the lines, whose reading the signal ends.
+    func run<Source: LineSource & Sendable, Worker: LineWorker>(
+        size: Int? = nil, isStream: Bool = false, worker: @escaping @Sendable () throws -> Worker,
+        source: (StopSignal) -> Source
+    ) throws -> ExitCode {
+        let output = try BatchOutput(isSecret: hasClearContent, output, console)
+        // An unwritable file is noticed before anything is sealed or opened.
+        if let path = options.metrics { try metrics(BatchTally()).write(to: path) }
+        ProcessMemory.returnLargePieces()
+        let stop = try StopSignal.ofSignals()
+        let pipeline = Pipeline(
+            source(stop), PipelineLimits(jobs: options.jobs ?? jobs), stop: stop, worker: worker,
+            write: output.sink.write)
+        var progress = BatchProgress(size: size, console, isShown: log == nil)
+        var written = (at: SystemEnvironment.uptime(), tally: BatchTally())
+        let end = pipeline.run { tally in
+            progress.show(tally)
+            let now = SystemEnvironment.uptime()
+            guard now >= written.at + BatchMetrics.interval, tally != written.tally else { return }
+            written = (now, tally)
+            tryToWriteMetrics(tally)
+        }
+        report(end.tally)
+        if let failure = end.failure { throw failure }
+        guard end.isComplete || isStream && !output.sink.isFile else {
+            throw console.failure(stoppedBy: stop, after: end.tally.lines)
+        }
+        if !end.isComplete {
+            console.hint("stopped by a signal after \(end.tally.lines) lines: all that was read is answered")
+        }
+        try output.finish()
+        return !end.isComplete && console.isInterrupted(by: stop)
+            ? .interrupted : ExitCode(refusedLines: end.tally.refused.keys)
+    }
+
+    /// Writes the last counts.
+    func report(_ tally: BatchTally) {
+        tryToWriteMetrics(tally)
+        guard log != nil || console.messages.isTerminal else { return }
+        console.log(
+            "summary",
+            BatchSummary(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start).fields)
+    }
+
+    private func metrics(_ tally: BatchTally) -> BatchMetrics {
+        BatchMetrics(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start)
+    }
+
+    /// A failure is only a warning.
+    func tryToWriteMetrics(_ tally: BatchTally) {
+        guard let path = options.metrics else { return }
+        do { try metrics(tally).write(to: path) } catch { console.warning(Failure(error).message) }
+    }
+}
+
+extension StopSignal {
+    /// Creates one that SIGINT and SIGTERM raise.
+    package static func ofSignals() throws -> StopSignal {
+        do throws(SystemError) {
+            let stop = try StopSignal()
+            try stop.raiseOnSignals(waitingOn: SystemThread.start)
+            return stop
+        } catch {
+            throw Failure.failed("cannot wait for signals: \(error.text)")
+        }
+    }
+}
+
+/// The output of a batch: standard output, or a file that appears when the batch is done.
+struct BatchOutput: ~Copyable {
+    /// Writes the answers; used by one thread at a time.
+    let sink: BatchSink
+    private let file: OutputFile?
+
+    /// Opens the output; a secret file is readable by its owner only.
+    init(isSecret: Bool, _ destination: OutputArguments?, _ console: Console) throws {
+        guard let destination, let path = destination.file else {
+            sink = BatchSink(output: console.output, name: "standard output", isFile: false, console: console)
+            file = nil
+            return
+        }
+        let file = try OutputFile(path, mode: isSecret ? 0o600 : 0o666, force: destination.force)
+        sink = BatchSink(output: file.descriptor, name: quoted(path), isFile: true, console: console)
+        self.file = consume file
+    }
+
+    /// Gives the file its name; without this call no file remains.
+    consuming func finish() throws { try file?.commit() }
+}
+
+/// The descriptors that answers are written to.
+struct BatchSink: Sendable {
+    let output: Descriptor
+    let name: String
+    let isFile: Bool
+    let console: Console
+
+    /// Writes an answer's output, then its log.
+    func write(_ answer: Finished) throws {
+        do throws(SystemError) {
+            try output.writeAll(shown(answer.output).span)
+        } catch {
+            throw error == .readerIsGone ? Failure.readerIsGone : .failed("cannot write \(name): \(error.text)")
+        }
+        // There is nowhere to report a failure.
+        try? console.messages.writeAll(answer.log.span)
+    }
+
+    /// Escapes control characters for a terminal.
+    private func shown(_ lines: ContiguousArray<UInt8>) -> ContiguousArray<UInt8> {
+        guard output.isTerminal else { return lines }
+        let safe = lines.split(separator: newline).map {
+            sanitized(forTerminal: String(decoding: $0, as: UTF8.self)) + "\n"
+        }
+        return ContiguousArray(safe.joined().utf8)
+    }
+}
