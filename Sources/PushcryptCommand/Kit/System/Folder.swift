@@ -48,7 +48,7 @@ package enum Folder {
     }
 
     /// Gives a file or a folder another path in the same file system.
-    package static func move(_ path: String, to new: String) throws {
+    package static func move(_ path: String, to new: String) throws(Failure) {
         guard unsafe rename(RawText.path(path), RawText.path(new)) == 0 else {
             throw .failed("cannot write \(quoted(new)): \(SystemError.last.text)")
         }
