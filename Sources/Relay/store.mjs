@@ -7,7 +7,7 @@ import { DAY } from "./bytes.mjs";
 import { LIFE } from "./grants.mjs";
 
 export const STORE_HEADER = "pushcrypt relay 1\n";
-const CHUNK = 1 << 20, LOCK_SECONDS = 10;
+const CHUNK = 1 << 16, LOCK_SECONDS = 10;
 /** A cut-off is a day ahead of the clock, and lasts as long as the grants that it ends. */
 const KEPT = LIFE + DAY;
 /** A grant with its end, or a token with its cut-off. What a crash cut, and was not answered, may stand before it. */
@@ -52,7 +52,7 @@ export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () =>
     const grants = new Map(), cutoffs = new Map(), kinds = [["g", grants], ["t", cutoffs]];
     let file, lines = 0, isBroken = false, waiting = [], writing, swept = 0;
 
-    const keyOf = (digits) => Buffer.from(digits, "hex").latin1Slice();
+    const id = Buffer.alloc(16), keyOf = (digits) => id.latin1Slice(0, id.write(digits, "hex"));
     const lineOf = (kind, key, time) => `${kind}${Buffer.from(key, "latin1").toString("hex")} ${time}\n`;
     const isOver = (kind, time) => (kind === "g" ? time : time + KEPT) < now();
 
