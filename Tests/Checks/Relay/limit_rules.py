@@ -77,12 +77,11 @@ def a_flood_of_grants_from_one_address_stops_nobody(world):
     client, token, key, grant = world.phone()
 
     def ask():
-        found = []
         with Closing(flood.connection()) as connection:
-            while time.monotonic() < until:
+            # However slow the machine is, more than a minute's limit.
+            while time.monotonic() < until or len(statuses) < 80:
                 body = json.dumps(flood.phone(os.urandom(32).hex(), push_key=key.text, kinds=["alert"])).encode()
-                found.append(flood.send("POST", "/v1/grants", body, {"Content-Type": "application/json"}, connection).status)
-        return found
+                statuses.append(flood.send("POST", "/v1/grants", body, {"Content-Type": "application/json"}, connection).status)
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         asking = [pool.submit(ask) for _ in range(4)]
@@ -91,7 +90,7 @@ def a_flood_of_grants_from_one_address_stops_nobody(world):
             client.fresh().grant(token, key)
             time.sleep(0.2)
         for one in asking:
-            statuses += one.result()
+            one.result()
     same((statuses.count(200), statuses.count(429)), (60, len(statuses) - 60), "of the flood")
     print(f"figure: relay-flood grants_a_minute={len(statuses) * 10} answered_429={statuses.count(429)}", flush=True)
 
