@@ -51,6 +51,7 @@ endif
 # replace.
 install: $(if $(SUDO_UID),,build) ## install both programs, manual and completions below PREFIX (/usr/local); SEND=0 only pushcrypt; LIBRARY=1 also the C library
 	@test -x '$(PROGRAM)' || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
+	@Tests/Checks/setup.sh manual
 	Sources/Packaging/install.sh install '$(PROGRAM)' '$(DESTDIR)$(PREFIX)'
 	$(if $(filter 0,$(SEND)),,@test ! -x '$(PROGRAM)-send' || Sources/Packaging/install.sh send '$(PROGRAM)-send' '$(DESTDIR)$(PREFIX)')
 ifneq ($(LIBRARY),)
@@ -104,6 +105,7 @@ lint: setup ## the format, generated sources, the order of the folders, and that
 	@Tests/Checks/Lint/apple-floor.sh
 
 docs: setup ## the documentation of the libraries and the commands, as pages: .build/docs
+	@Tests/Checks/setup.sh manual
 	@Tests/Checks/API/documentation.py pages .build/docs
 
 packages: ## what a release uploads: Debian packages, archives, packages of other languages, checksums, bill of materials: dist

@@ -31,7 +31,7 @@ install)
     install -s -m 755 "$program" "$prefix/bin/pushcrypt"
     # Pages of an earlier version may describe removed commands.
     remove_pages "$prefix"
-    "$program" man --output "$prefix/$pages"
+    "$program" help --json | "$(dirname "$0")/manual.py" pages "$prefix/$pages"
     completions "${4:-}" | while read -r shell file; do
         install -d "$prefix/${file%/*}"
         "$program" completions "$shell" >"$prefix/$file"

@@ -33,7 +33,7 @@ stage() {
     forget_folder "$root/bin/pushcrypt"
     gzip -9n "$root/share/man/man1"/*.1
     install -d "$root/share/doc/pushcrypt"
-    "$program" man --markdown >"$root/share/doc/pushcrypt/CommandLine.md"
+    "$program" help --json | Sources/Packaging/manual.py document "$root/share/doc/pushcrypt/CommandLine.md"
 }
 
 stage_send() {

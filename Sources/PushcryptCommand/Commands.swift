@@ -2,8 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 
 extension CommandTable {
-    private static let programDate = "November 21, 2026"
-
     static let pushcrypt = CommandTable(
         program: "pushcrypt",
         summary: "end-to-end encrypted push notifications",
@@ -42,11 +40,9 @@ extension CommandTable {
                     Command(
                         "completions", "print the script that completes this program in a shell",
                         CompletionsCommand.self),
-                    Command("man", "print a page of the manual, or write all of them", ManualCommand.self),
                     Command("help", "show how a command is used", HelpCommand.self),
                 ]),
         ],
-        hidden: [Command("complete", "list the completions at the cursor of a command line", CompleteCommand.self)],
         topics: [advanced],
         version: {
             let suite = CipherSuite.xwing.isSupported ? ", post-quantum" : ""
@@ -97,7 +93,6 @@ extension CommandTable {
 
     @Sendable private static func programPage() -> ProgramPage {
         ProgramPage(
-            date: programDate,
             examples: [
                 Example("pushcrypt demo", "the main job, step by step"),
                 Example("pushcrypt seal --to phone1 --topic com.example.app payload.json", "on a provider's server"),

@@ -42,7 +42,7 @@ extension CommandTable {
                     ]),
             ],
             version: { "pushcrypt \(CommandTable.programVersion) (\(Libraries.versions))" },
-            page: { ProgramPage(date: "", examples: [], environment: [], files: [], exitCodes: []) },
+            page: { ProgramPage(examples: [], environment: [], files: [], exitCodes: []) },
             sharedOptions: { _ in }, check: SecretText.refuse, failure: { Failure($0) },
             jsonMessages: LogFormat.json.messages)
     }

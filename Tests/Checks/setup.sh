@@ -2,7 +2,8 @@
 # Checks that requirements are installed, and installs missing ones with apt. If nothing is missing, it only runs pkg-config, uses no
 # network and prints nothing.
 # Usage: setup.sh [WHAT]...     without WHAT, what every target needs: libsodium, SQLite, Swift; else, besides:
-#     test          what `make test` needs: what `send` needs, the shells that are completed for, a checker of manual pages, QR codes
+#     test          what `make test` needs: what `send` needs, the shells that are completed for, QR codes
+#     manual        pandoc, which makes the manual where it is installed or packaged
 #     send          pushcrypt-send: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt for its tests
 #     library       the C library: Swift 6.3
 #     interop       packages of other languages: Node 18, TypeScript, JDK 17, JUnit 5, Go, and Python 3.11 with an environment in
@@ -95,7 +96,6 @@ add_missing() {
         add_missing send
         need zsh command -v zsh
         need fish command -v fish
-        need mandoc command -v mandoc
         need faketime command -v faketime
         # The provider key on paper, and its scan.
         need qrencode command -v qrencode
@@ -130,12 +130,13 @@ add_missing() {
         need strace command -v strace
         need gcc command -v cc
         ;;
+    manual) need pandoc command -v pandoc ;;
     packages)
+        add_missing manual
         need dpkg-dev command -v dpkg-shlibdeps
         need lintian command -v lintian
         need systemd command -v systemd-analyze
         need debootstrap command -v debootstrap
-        need mandoc command -v mandoc
         ;;
     library) ;;
     key-services)

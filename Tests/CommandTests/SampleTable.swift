@@ -16,11 +16,10 @@ extension CommandTable {
                 ]),
             Section(title: "more", commands: [Command("help", "show how a command is used", HelpCommand.self)]),
         ],
-        hidden: [Command("complete", "list the completions at the cursor", CompleteCommand.self)],
         version: { "sample 7.0" },
         page: {
             ProgramPage(
-                date: "May 1, 2024", examples: [Example("sample greet", "says hello")],
+                examples: [Example("sample greet", "says hello")],
                 environment: [.init(name: "SAMPLE", help: "what is read")],
                 files: [.init(name: "~/.sample", help: "what is kept")],
                 exitCodes: CommandTable.pushcrypt.page().exitCodes)

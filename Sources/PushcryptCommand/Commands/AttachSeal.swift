@@ -46,7 +46,7 @@ struct AttachSealCommand: CommandBody {
         )
         name = arguments.value("--name", "NAME", help: "the phone's name for the file; default FILE without folders")
         signer = arguments.value(
-            "--sign-with", "NAME", .name(.providerKey),
+            "--sign-with", "NAME",
             help: "the provider key in the store, if not the default one")
         signingKeyFile = arguments.value(
             "--signing-key-file", "FILE", .secret,

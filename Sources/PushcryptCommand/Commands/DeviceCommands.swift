@@ -62,10 +62,10 @@ struct DeviceAddCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         id = arguments.optionalOperand(
-            "ID", .name(.device), help: "the provider's name for the device; with --batch the file of lines")
+            "ID", help: "the provider's name for the device; with --batch the file of lines")
         file = arguments.optionalOperand("FILE", .input, help: "the key or record; default standard input")
         let user = arguments.value(
-            "--user", "USER", .name(.user), help: "the device's user; default unchanged")
+            "--user", "USER", help: "the device's user; default unchanged")
         owner = user.map(DeviceOwner.user) ?? .unchanged
         topic = TopicArgument(&arguments, help: "the key's app, if the record does not say it")
         token = arguments.value(

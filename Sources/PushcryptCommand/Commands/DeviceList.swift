@@ -22,7 +22,7 @@ struct DeviceListCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        user = arguments.value("--user", "USER", .name(.user), help: "only this user's")
+        user = arguments.value("--user", "USER", help: "only this user's")
         showsRemoved = arguments.flag("--removed", help: "the removed devices, with the time and the reason")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()

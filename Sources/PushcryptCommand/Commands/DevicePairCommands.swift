@@ -38,9 +38,9 @@ struct DevicePairNewCommand: CommandBody {
         url = arguments.requiredValue(
             "--url", "URL", help: "where the phone posts its request: https, or http in a private network")
         topic = TopicArgument(&arguments)
-        user = arguments.value("--user", "USER", .name(.user), help: "whose the device will be")
+        user = arguments.value("--user", "USER", help: "whose the device will be")
         replaced = arguments.value(
-            "--replace", "DEVICE", .name(.device),
+            "--replace", "DEVICE",
             help: "a device that the phone may replace, because it was set up again")
         signer = arguments.providerName()
         store = StoreArguments(&arguments)

@@ -25,8 +25,8 @@ struct DeviceRemoveCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         ids = arguments.operands(
-            "ID", .name(.device), help: "the device; with --from-apns-410 the file of answers")
-        user = arguments.value("--user", "USER", .name(.user), help: "all devices of this user, instead of IDs")
+            "ID", help: "the device; with --from-apns-410 the file of answers")
+        user = arguments.value("--user", "USER", help: "all devices of this user, instead of IDs")
         readsAnswers = arguments.flag(
             "--from-apns-410", help: "remove devices that APNs reports as gone, from a file or standard input")
         reason = arguments.value("--reason", "TEXT", help: "the reason, for people and logs")

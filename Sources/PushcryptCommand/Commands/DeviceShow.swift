@@ -14,7 +14,7 @@ struct DeviceShowCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        id = arguments.operand("ID", .name(.device), help: "the provider's name for the device")
+        id = arguments.operand("ID", help: "the provider's name for the device")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }

@@ -24,7 +24,7 @@ struct DeviceTestCommand: CommandBody {
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        id = arguments.operand("ID", .name(.device), help: "the provider's name for the device")
+        id = arguments.operand("ID", help: "the provider's name for the device")
         signer = arguments.providerName()
         topic = TopicArgument(&arguments)
         message = arguments.value(

@@ -5,7 +5,7 @@ struct HelpCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "The word 'all' at the end shows everything. --json lists the commands and their options, for programs."
+                "The word 'all' at the end shows everything. --json has all of it, for programs."
             ],
             examples: [
                 Example("pushcrypt help seal"), Example("pushcrypt help seal all"),
@@ -40,86 +40,110 @@ struct HelpCommand: CommandBody {
     }
 }
 
-/// Every command that runs, and its options, for programs.
+/// All that help says, for programs: the manual is made of it.
 struct CommandListing {
-    let commands: [(name: String, summary: String, options: [Option])]
+    private let table: CommandTable
+    private let path: [String]
+    private let paths: [[String]]
 
     init(_ table: CommandTable, below path: [String] = []) {
-        commands = table.paths.filter { $0.starts(with: path) }.compactMap { path in
-            guard let command = table.command(at: path), command.body != nil else { return nil }
-            return (path.joined(separator: " "), command.summary, command.details(in: table).options)
-        }
+        self.table = table
+        self.path = path
+        paths = table.paths.filter { $0.starts(with: path) }
+    }
+
+    /// The commands that run, or the groups of others.
+    private func commands(_ isRun: Bool) -> [(path: [String], command: Command)] {
+        paths.compactMap { path in table.command(at: path).map { (path, $0) } }.filter { ($1.body != nil) == isRun }
     }
 
     /// The names of all options, each once, in alphabetical order.
-    var options: [String] { Set(commands.flatMap { $0.options.map(\.name) }).sorted() }
+    var options: [String] {
+        Set(commands(true).flatMap { $0.command.details(in: table).options.map(\.name) }).sorted()
+    }
 
     var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
-            json.array(for: "commands") { json in
-                for command in commands {
-                    json.object { json in
-                        json.string(command.name, for: "name")
-                        json.string(command.summary, for: "summary")
-                        json.array(for: "options") { json in
-                            for option in command.options { json.string(option.name) }
-                        }
-                    }
+            json.string(table.version(), for: "version")
+            if path.isEmpty { json.object(for: "program", write) }
+            for (name, isRun) in [("groups", false), ("commands", true)] {
+                json.array(for: name) { json in
+                    for (path, command) in commands(isRun) { json.object { write(command, path, to: &$0) } }
                 }
             }
             json.array(for: "options") { json in for name in options { json.string(name) } }
-            json.integer(commands.count, for: "command_count")
+            json.integer(commands(true).count, for: "command_count")
             json.integer(options.count, for: "option_count")
         }
         return json.bytes
     }
-}
 
-/// `man`.
-struct ManualCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Prints a command's page for manual viewers; without a command, the program's."
-            ],
-            examples: [
-                Example("pushcrypt man seal | man -l -"),
-                Example("pushcrypt man -o man/man1", "every page"),
-            ])
-    }
-
-    private let words: [String]
-    private let folder: String?
-    private let isMarkdown: Bool
-    private let table: CommandTable
-
-    init(_ arguments: inout Arguments) {
-        words = arguments.operands("COMMAND", .command, help: "all words of the command")
-        folder = arguments.value(
-            "--output", short: "-o", "DIR", .folder, help: "write every page into this existing folder")
-        isMarkdown = arguments.flag("--markdown", help: "print everything as one document")
-        table = arguments.table
-        arguments.atMostOne(of: "--output", "--markdown")
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let path = try Parser(table: table).path(of: words)
-        if !path.isEmpty, folder != nil || isMarkdown {
-            throw Failure.usage(
-                "\(isMarkdown ? "--markdown" : "--output") is for all commands",
-                hint: "leave \(quoted(path.joined(separator: " "))) out")
-        }
-        if let folder {
-            for page in ManualPage.all(of: table) {
-                let bytes = ContiguousArray(page.text.utf8)
-                try OutputFile.write(bytes.span, to: "\(folder)/\(page.file)", mode: 0o666, force: true)
+    private func write(to json: inout JSONWriter) {
+        let page = table.page()
+        write([], table.summary, about: [], table.sections.flatMap(\.commands), page.examples, to: &json)
+        write(table.sharedOptions + [.help, .version], to: &json)
+        json.object(for: "topics") { json in
+            let topics = table.topics.map { ($0.name, $0.terms()) }
+            for (name, terms) in [("environment", page.environment), ("files", page.files)] + topics
+                + [("exit-status", page.exitCodes)]
+            {
+                write(terms.map { ($0.name, $0.help) }, for: name, to: &json)
             }
-        } else if isMarkdown {
-            try console.write(ReferenceDocument(table: table).text)
-        } else {
-            try console.write(ManualPage(table: table, path: path).text)
         }
-        return .done
+    }
+
+    private func write(_ command: Command, _ path: [String], to json: inout JSONWriter) {
+        let details = command.details(in: table)
+        write(
+            path, command.summary, about: details.discussion + details.more, details.subcommands, details.examples,
+            to: &json)
+        write(details.operands.map { ($0.name, $0.help) }, for: "operands", to: &json)
+        write(details.options + [.help], to: &json)
+    }
+
+    private func write(
+        _ path: [String], _ summary: String, about: [String], _ commands: [Command], _ examples: [Example],
+        to json: inout JSONWriter
+    ) {
+        let name = ([table.program] + path).joined(separator: " ")
+        json.string(name, for: "name")
+        json.string(summary, for: "summary")
+        json.string(HelpPage(table: table, path: path).synopsis, for: "usage")
+        json.array(for: "about") { json in for text in about { json.string(text) } }
+        if !commands.isEmpty { write(commands.map { ("\(name) \($0.name)", $0.summary) }, for: "commands", to: &json) }
+        json.array(for: "examples") { json in
+            for example in examples {
+                json.object { json in
+                    json.string(example.line, for: "line")
+                    if let comment = example.comment { json.string(comment, for: "comment") }
+                }
+            }
+        }
+    }
+
+    private func write(_ terms: [(name: String, help: String)], for name: String, to json: inout JSONWriter) {
+        json.array(for: name) { json in
+            for term in terms {
+                json.object { json in
+                    json.string(term.name, for: "name")
+                    json.string(term.help, for: "help")
+                }
+            }
+        }
+    }
+
+    private func write(_ options: [Option], to json: inout JSONWriter) {
+        json.array(for: "options") { json in
+            for option in options {
+                json.object { json in
+                    json.string(option.name, for: "name")
+                    if let short = option.short { json.string(short, for: "short") }
+                    if let value = option.value { json.string(value.name, for: "value") }
+                    if let group = option.group { json.string(group, for: "group") }
+                    json.string(option.meaning, for: "help")
+                }
+            }
+        }
     }
 }

@@ -66,7 +66,7 @@ struct OwnKeyArguments: Sendable {
 
     init(_ arguments: inout Arguments) {
         name = arguments.optionalOperand(
-            "NAME", .name(.ownKey), help: "the key's name in the store; default the default key")
+            "NAME", help: "the key's name in the store; default the default key")
         kind = arguments.keyKind()
     }
 

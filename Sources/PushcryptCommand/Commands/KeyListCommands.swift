@@ -119,7 +119,7 @@ struct KeyDefaultCommand: CommandBody {
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
-        name = arguments.operand("NAME", .name(.ownKey), help: "the key's name in the store")
+        name = arguments.operand("NAME", help: "the key's name in the store")
         kind = arguments.keyKind()
         store = StoreArguments(&arguments)
     }
@@ -154,7 +154,7 @@ struct KeyRemoveCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        name = arguments.operand("NAME", .name(.ownKey), help: "the key's name in the store")
+        name = arguments.operand("NAME", help: "the key's name in the store")
         kind = arguments.keyKind()
         isAgreed = arguments.consent()
         store = StoreArguments(&arguments)

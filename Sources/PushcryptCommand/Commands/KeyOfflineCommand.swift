@@ -19,7 +19,7 @@ struct KeyOfflineCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        name = arguments.operand("NAME", .name(.providerKey), help: "the provider key's name in the store")
+        name = arguments.operand("NAME", help: "the provider key's name in the store")
         topic = TopicArgument(&arguments, help: "the app, if the key is not bound to it")
         path = arguments.requiredValue("--output", short: "-o", "FILE", .file, help: "the file for the secret key")
         force = arguments.force()

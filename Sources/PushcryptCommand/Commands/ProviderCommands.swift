@@ -16,7 +16,7 @@ extension Command {
 extension Arguments {
     fileprivate mutating func account() -> String? {
         value(
-            "--account", "NAME", .name(.deviceKey),
+            "--account", "NAME",
             help: "the account, by the name of its device key; default the default device key's")
     }
 }
@@ -164,7 +164,7 @@ struct ProviderUnpinCommand: CommandBody {
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
-        key = arguments.operand("KEY", .name(.pinnedProvider), help: "the provider key (pcs1…), or its key_id")
+        key = arguments.operand("KEY", help: "the provider key (pcs1…), or its key_id")
         account = arguments.account()
         store = StoreArguments(&arguments)
     }

@@ -111,8 +111,8 @@ struct SealArguments: Sendable {
 
     private static func recipients(_ arguments: inout Arguments) -> Recipients? {
         let device = arguments.value(
-            "--to", "DEVICE", .name(.device), help: "a device's id, or its public key (pcr1…)")
-        let user = arguments.value("--to-user", "USER", .name(.user), help: "every device of a user")
+            "--to", "DEVICE", help: "a device's id, or its public key (pcr1…)")
+        let user = arguments.value("--to-user", "USER", help: "every device of a user")
         let isEveryone = arguments.flag("--to-all", help: "every device in the store")
         let list = arguments.value(
             "--to-file", "LIST", .input,
@@ -173,7 +173,7 @@ extension Arguments {
     /// `--sign-with`: a provider key in the store.
     mutating func providerName() -> String? {
         value(
-            "--sign-with", "NAME", .name(.providerKey),
+            "--sign-with", "NAME",
             help: "the provider key in the store, if not the one of the device's app")
     }
 }

@@ -26,11 +26,9 @@ struct StoreArguments: Sendable {
 }
 
 extension Arguments {
-    static let storeOption = "--store"
-
     mutating func storePath() -> String? {
         value(
-            Self.storeOption, "DIR", .folder,
+            "--store", "DIR", .folder,
             help: "the key store; default PUSHCRYPT_STORE, or the user's data directory")
     }
 

@@ -6,7 +6,7 @@
                                             topics, and where what a comment or a page cites of Docs is not there.
     documentation.py pages FOLDER           builds the products, checks them, and writes the pages, which must pass docc without a
                                             complaint: a link that leads nowhere, or a parameter that is left out.
-                                            CommandLine.md, which the command writes, stands beside them
+                                            CommandLine.md, made of what help says, stands beside them
 """
 
 import html
@@ -249,8 +249,9 @@ def write_pages(pages):
         f'<dt><a href="documentation/{catalogue.product.lower()}/">{catalogue.product}</a>'
         f"<dd>{html.escape(catalogue.abstract)}" for catalogue in catalogues())
     run("swift", "build", "--quiet", "--product", "pushcrypt")
-    (pages / "CommandLine.md").write_bytes(subprocess.check_output([pathlib.Path(binaries) / "pushcrypt", "man", "--markdown"]))
-    entries += '\n<dt><a href="CommandLine.md">CommandLine.md</a><dd>pushcrypt man --markdown'
+    said = subprocess.check_output([pathlib.Path(binaries) / "pushcrypt", "help", "--json"])
+    subprocess.run([ROOT / "Sources/Packaging/manual.py", "document", pages / "CommandLine.md"], input=said, check=True)
+    entries += '\n<dt><a href="CommandLine.md">CommandLine.md</a><dd>the commands'
     (pages / "index.html").write_text(INDEX % entries)
     print(f"The pages are in {pages}: `python3 -m http.server --directory {pages}`, then http://localhost:8000")
 

@@ -25,7 +25,7 @@ echo old >"$prefix/share/man/man1/pushcrypt-gone.1"
 umask 077
 run install || fail "$(cat "$folder/log")"
 
-"$program" man --output "$(mkdir "$folder/man" && echo "$folder/man")"
+names='help = json.load(sys.stdin); print(*[one["name"].replace(" ", "-") for one in [help["program"], *help["groups"], *help["commands"]]], sep="\n")'
 expected=$(
     {
         echo "755 opt/push/bin/pushcrypt"
@@ -36,7 +36,7 @@ expected=$(
         echo "644 opt/push/share/zsh/site-functions/_pushcrypt"
         for file in dashboard.json rules.yml; do echo "644 opt/push/share/doc/pushcrypt-send/monitoring/pushcrypt-send.$file"; done
         (cd Docs && find . -name '*.md' -printf '644 opt/push/share/doc/pushcrypt/Docs/%P\n')
-        (cd "$folder/man" && find . -type f -printf '644 opt/push/share/man/man1/%P\n')
+        "$program" help --json | python3 -c "import json, sys; $names" | sed 's|.*|644 opt/push/share/man/man1/&.1|'
     } | LC_ALL=C sort -k 2
 )
 [ "$(files)" = "$expected" ] || fail "other files than expected: $(diff <(echo "$expected") <(files))"

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.."
 # MODULE FOLDER [MODULE IT IMPORTS …]: FOLDERS, LOWEST FIRST
 layers='
 Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Answers Attachments Sealing Relay Pairing
-PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame Completion Manual
+PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint Scaffold ProjectLint
 PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Batch Devices Seal Open Preview Explanations Commands
 PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport Routes

@@ -1,16 +1,16 @@
 // The layout of text for users, as `--help` and `explain` print it.
 
 /// The width of printed text, in columns.
-package let textWidth = 80
+private let textWidth = 80
 
-/// Breaks text into lines of at most `width`, indented after the first, with a newline at the end.
-package func wrapped(_ text: String, indent: Int = 0, width: Int = textWidth) -> String {
+/// Breaks text into lines of at most `textWidth` columns, indented after the first, with a newline at the end.
+package func wrapped(_ text: String, indent: Int = 0) -> String {
     var lines = [""]
     for word in text.split(separator: " ") {
         let last = lines[lines.count - 1]
         if last.isEmpty {
             lines[lines.count - 1] = String(word)
-        } else if indent + last.count + 1 + word.count <= width {
+        } else if indent + last.count + 1 + word.count <= textWidth {
             lines[lines.count - 1] += " " + word
         } else {
             lines.append(String(word))

@@ -3,8 +3,6 @@ package struct CommandTable: Sendable {
     package let program: String
     package let summary: String
     package let sections: [Section]
-    /// Commands for programs, which help does not list.
-    package let hidden: [Command]
     /// What `help` explains beside commands and exit codes.
     package let topics: [Topic]
     /// The output of `--version`.
@@ -21,7 +19,7 @@ package struct CommandTable: Sendable {
     let jsonMessages: MessageFormat
 
     package init(
-        program: String, summary: String, sections: [Section], hidden: [Command] = [], topics: [Topic] = [],
+        program: String, summary: String, sections: [Section], topics: [Topic] = [],
         version: @escaping @Sendable () -> String, page: @escaping @Sendable () -> ProgramPage,
         sharedOptions: @escaping @Sendable (inout Arguments) -> Void,
         check: @escaping @Sendable ([String]) throws -> Void,
@@ -31,7 +29,6 @@ package struct CommandTable: Sendable {
         self.program = program
         self.summary = summary
         self.sections = sections
-        self.hidden = hidden
         self.topics = topics
         self.version = version
         self.page = page
@@ -101,22 +98,19 @@ package struct CommandTable: Sendable {
         for section in sections {
             if let command = section.commands.first(where: { $0.name == name }) { return command }
         }
-        return hidden.first { $0.name == name }
+        return nil
     }
 }
 
 /// The texts of a program's own page.
 package struct ProgramPage: Sendable {
-    /// The day of this version, as manual pages have it: `November 21, 2026`.
-    package let date: String
     package let examples: [Example]
     /// The variables that are read.
     package let environment: [Term]
     package let files: [Term]
     package let exitCodes: [Term]
 
-    package init(date: String, examples: [Example], environment: [Term], files: [Term], exitCodes: [Term]) {
-        self.date = date
+    package init(examples: [Example], environment: [Term], files: [Term], exitCodes: [Term]) {
         self.examples = examples
         self.environment = environment
         self.files = files

@@ -90,8 +90,6 @@ package enum ValueKind: Sendable {
     /// The path of a file to write or read.
     case file
     case folder
-    /// Any text; completion offers the source's names.
-    case name(NameSource)
     /// Any text; completion offers these words.
     case known(@Sendable () -> [String])
     /// A word of a command's name.
@@ -105,34 +103,6 @@ package enum ValueKind: Sendable {
     case milliseconds(ClosedRange<Int>)
 }
 
-/// Names that only the program knows, for the completion of command lines.
-package struct NameSource: Sendable {
-    /// The kind of thing, such as `device`.
-    package let kind: String
-    package let names: @Sendable (Request) -> [String]
-
-    package init(_ kind: String, _ names: @escaping @Sendable (Request) -> [String]) {
-        self.kind = kind
-        self.names = names
-    }
-
-    /// A word to complete.
-    package struct Request {
-        /// The beginning of the names to return.
-        package let start: String
-        package let console: Console
-        /// Returns the last value of an option on the line; nil if it was not given.
-        package let value: (_ option: String) -> Given?
-    }
-
-    /// A value on the line.
-    package enum Given {
-        case text(String)
-        /// Only the shell knows the value: it contains a variable, a pattern or a command.
-        case unknown
-    }
-}
-
 extension ValueKind {
     /// Refuses a value of another kind; `name` is its option or operand, for the message.
     package func check(_ text: String, for name: String) throws(Failure) {
@@ -142,7 +112,7 @@ extension ValueKind {
         }
         guard RawText.isText(text) else { throw .usage("\(name) is not UTF-8 text: \(quoted(text))") }
         switch self {
-        case .text, .input, .secret, .file, .folder, .name, .known, .command: return
+        case .text, .input, .secret, .file, .folder, .known, .command: return
         case .choice(let words):
             if words.contains(text) { return }
             let near = nearestName(to: text, among: words)

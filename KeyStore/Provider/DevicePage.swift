@@ -1,30 +1,5 @@
 internal import Pushcrypt
 
-// Names for completion and listing. The rows are not authenticated: read the device before using one.
-extension SQLiteKeyStore {
-    /// Returns the first ids with this prefix, byte for byte; only those that a store accepts, not one that looks like
-    /// a key.
-    package func deviceIDs(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
-        let sql = "SELECT id FROM devices WHERE id >= ? AND removed IS NULL ORDER BY id LIMIT \(count)"
-        return try texts(sql, startingWith: start).filter(DeviceID.isAllowed)
-    }
-
-    /// Returns the first users with this prefix, byte for byte.
-    package func users(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
-        let sql = "SELECT DISTINCT user FROM devices WHERE user >= ? AND removed IS NULL ORDER BY user LIMIT \(count)"
-        return try texts(sql, startingWith: start).filter(StoreName.isAllowed)
-    }
-
-    private func texts(_ sql: String, startingWith start: String) throws(KeyStoreError) -> [String] {
-        try readOnce { (store) throws(KeyStoreError) in
-            try store.connection.rows(sql, [.text(start)]).compactMap { row in
-                guard case .text(let bytes) = row[0] else { return nil }
-                return String(exactly: bytes)
-            }
-        }.filter { $0.utf8.starts(with: start.utf8) }
-    }
-}
-
 /// The ids of some of a provider's devices, in order.
 package struct DevicePage: Sendable {
     /// The ids. The rows are not authenticated: read the device before using one.
