@@ -62,11 +62,11 @@ import Testing
         try Data(key.signature(of: message.span)).write(to: URL(filePath: directory.file("right")))
         let signer = ProviderSigner(
             program: try program(lines, mode: mode), provider: key.publicKey, timeout: timeout)
-        do throws(Failure) {
+        do {
             _ = try signer.sign(unsigned)
             return nil
         } catch {
-            return error
+            return Failure(error)
         }
     }
 

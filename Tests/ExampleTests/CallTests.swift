@@ -46,7 +46,7 @@ import Testing
         var message = options
         (message.payload, message.pushType) = (Bytes(payload.utf8), type)
         let device = try keys.state().accounts[0].keys[0].publicKey
-        message.from = try #require(CommunicationSender(name: "Anna", handle: "u17"))
+        message.from = CommunicationSender(name: "Anna", handle: "u17")
         let push = try Sealer(provider: provider, topic: topic)
             .seal(message, to: device, at: Self.now)
         return [UInt8](push.json)

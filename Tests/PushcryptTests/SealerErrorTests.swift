@@ -27,7 +27,7 @@ import Testing
         Refusal(code: .invalidField, says: ["aps.mutable-content", "1 or 0"]) {
             try seal(#"{"aps":{"alert":"zebra","mutable-content":"1"}}"#)
         },
-        Refusal(code: .nothingToShow, says: ["aps.alert", "add a body", "background"]) {
+        Refusal(code: .nothingToShow, says: ["aps.alert", "add a body", "unsealed"]) {
             try seal(#"{"aps":{"thread-id":"zebra"}}"#)
         },
         Refusal(code: .reservedKey, says: ["already has ENCRYPTED_DATA", "the original payload"]) {

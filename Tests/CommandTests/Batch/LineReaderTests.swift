@@ -143,7 +143,7 @@ struct ScriptedInput: LineInput, Sendable {
         while let chunk = try reader.next() {
             #expect(chunk.bytes.count < 16_384 + 20)
             chunk.forEachLine(maximum: 20) { number, line in
-                if case .text(let text) = line { lines.append("\(number):\(String(decoding: text, as: UTF8.self))") }
+                if let text = line { lines.append("\(number):\(String(decoding: text, as: UTF8.self))") }
             }
         }
         #expect(lines == (1...10_000).map { "\($0):line \($0)" })

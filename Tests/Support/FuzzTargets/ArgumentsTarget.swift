@@ -21,7 +21,7 @@ struct ArgumentsTarget: FuzzTarget {
         let words = input.split(separator: 0, omittingEmptySubsequences: false).map { word in
             String(decoding: Bytes(word.flatMap { $0 == 1 ? secret : [$0] }), as: UTF8.self)
         }
-        do throws(Failure) {
+        do {
             switch try parser.parse(words) {
             case .help(let path, _):
                 require(parser.table.command(at: path) != nil || path.isEmpty, "arguments: help is about a command")
@@ -29,6 +29,7 @@ struct ArgumentsTarget: FuzzTarget {
             case .command(let invocation): checkAccepted(invocation, words)
             }
         } catch {
+            guard let error = error as? Failure else { fail("arguments: a mistake is a failure") }
             require(error.exit == .usage, "arguments: a mistake is exit 64")
             for text in [error.message] + error.hints {
                 require(!holdsSecret(text), "arguments: no message repeats a secret key")
