@@ -41,6 +41,8 @@ public var S_IFLNK: mode_t { 0o120000 }
 public var S_IFIFO: mode_t { 0o010000 }
 /// A terminal, or another device of characters.
 public var S_IFCHR: mode_t { 0o020000 }
+/// A socket.
+public var S_IFSOCK: mode_t { 0o140000 }
 /// Everything for the owner.
 public var S_IRWXU: mode_t { 0o700 }
 /// Reading for the owner.
