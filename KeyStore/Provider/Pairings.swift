@@ -139,9 +139,11 @@ extension StoreTransaction {
             let updateKey = registration.updateKey, registration.sequence != nil, registration.nonce != nil
         else { return refuse(.malformedRecord) }
         let foreign = try foreignMembers(registration.pinnedProvider)
-        let reply = RegistrationReply(
+        let pushKeys = try provider().pushKeys(at: now)
+        var reply = RegistrationReply(
             .acknowledged(registration.publicKey), provider: pairing.provider, certificate: nil, foreign: foreign,
-            suites: terms.suites, pushKey: try provider().push?.record.publicKey)
+            suites: terms.suites, pushKey: pushKeys?.current.record.publicKey)
+        reply.nextPushKey = pushKeys?.next?.record.publicKey
         if let claim = pairing.claim {
             guard StoreName.areEqual(claim.device, id), claim.key == registration.publicKey,
                 claim.updateKey == updateKey

@@ -99,13 +99,14 @@ extension SQLiteKeyStore {
             do throws(KeyStoreError) {
                 let event = try store.take(record, held, session, context, isReading: isReading, at: now)
                 return try event.map { (event) throws(KeyStoreError) in
-                    try store.reply(to: record, event, session: session, context, terms)
+                    try store.reply(to: record, event, session: session, context, terms, at: now)
                 }
             } catch {
                 guard let refusal = error.refusal else { throw error }
                 let sequence = refusal == .staleRecord ? held?.signing.sequence : nil
                 return try store.reply(
-                    to: record, .refused(refusal, error), sequence: sequence, session: session, context, terms)
+                    to: record, .refused(refusal, error), sequence: sequence, session: session, context, terms,
+                    at: now)
             }
         }
         // Somebody who knows no key must not keep others from writing.
@@ -164,10 +165,10 @@ extension StoreTransaction {
     /// can sign, and the phone ignores it.
     fileprivate func reply(
         to record: SignedRecord, _ event: PostAnswer.Event, sequence: UInt64? = nil, session: DeviceOwner?,
-        _ context: Topic?, _ terms: ReplyTerms
+        _ context: Topic?, _ terms: ReplyTerms, at now: Timestamp
     ) throws(KeyStoreError) -> PostAnswer {
         let state = try provider()
-        let provider = state.key(for: context, pinned: record.provider)
+        let (provider, pushKeys) = (state.key(for: context, pinned: record.provider), state.pushKeys(at: now))
         var foreign: [RegistrationReply.ForeignMember] = []
         var isGrantEnded = false
         let verdict: RegistrationReply.Verdict
@@ -181,7 +182,8 @@ extension StoreTransaction {
         }
         var reply = RegistrationReply(
             verdict, provider: provider?.publicKey, certificate: provider?.certificate, foreign: foreign,
-            suites: terms.suites, pushKey: state.push?.record.publicKey)
+            suites: terms.suites, pushKey: pushKeys?.current.record.publicKey)
+        reply.nextPushKey = pushKeys?.next?.record.publicKey
         (reply.sequence, reply.isGrantEnded) = (sequence, isGrantEnded)
         guard session == nil, let provider, let context else { return PostAnswer(reply.json, event, foreign: foreign) }
         let body = SignedReply.body(reply, to: record.asked, by: try provider.signer(for: context), for: context)

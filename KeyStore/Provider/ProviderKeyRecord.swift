@@ -40,11 +40,28 @@ public struct ProviderKeyRecord: Hashable, Sendable {
 
 /// The record of a store's push key; holds no secret.
 package struct PushKeyRecord: Hashable, Sendable {
-    /// The name of the push key; a store has only one.
+    /// The name of the push key, and of the next one.
     package static let name = "push"
 
     /// The public half, which replies name.
     package let publicKey: SigningPublicKey
     /// When the key was generated or imported.
     package let createdAt: Timestamp
+}
+
+/// The push key of a store, and the one before or after it.
+package struct PushKeys<Key> {
+    /// The key that signs requests.
+    package let current: Key
+    /// The key that will, and that replies name beside it.
+    package var next: Key?
+    /// The key that did, for phones whose grants are still for it.
+    package var previous: Key?
+
+    func map<R>(_ body: (Key) throws(KeyStoreError) -> R) throws(KeyStoreError) -> PushKeys<R> {
+        var result = PushKeys<R>(current: try body(current))
+        if let next { result.next = try body(next) }
+        if let previous { result.previous = try body(previous) }
+        return result
+    }
 }

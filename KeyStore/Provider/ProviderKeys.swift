@@ -190,30 +190,52 @@ extension SQLiteKeyStore {
                 throw KeyStoreError(
                     .nameTaken, "the store has a push key: remove it first, and phones fetch grants for the new one")
             }
-            let record = PushKeyRecord(publicKey: key.publicKey, createdAt: now)
-            state.push = ProviderState.Push(record: record, secret: key.withSeed { Secret(copying: $0) })
-            return record
+            let push = ProviderState.Push(key, at: now)
+            state.push = push
+            return push.record
         }
     }
 
-    /// Returns the record of the push key; nil if the store has none.
-    package func pushKey() throws(KeyStoreError) -> PushKeyRecord? { try provider().push?.record }
-
-    /// Returns the push key.
+    /// Stores the key that takes the place of the push key in 7 days.
     ///
-    /// - Throws: `unknownName` if the store has none.
-    package func pushSecret() throws(KeyStoreError) -> PushKey {
-        guard let push = try provider().push else { throw .noPushKey }
-        return try push.pushKey()
+    /// - Throws: `unknownName` if the store has none; `nameTaken` if the last one has not taken its place yet.
+    package func addNextPushKey(_ key: PushKey = PushKey(), at now: Timestamp) throws(KeyStoreError) -> PushKeyRecord {
+        try changeProvider { (state) throws(KeyStoreError) in
+            guard let keys = state.pushKeys(at: now) else { throw .noPushKey }
+            if let next = keys.next {
+                throw KeyStoreError(
+                    .nameTaken,
+                    "the next push key is used from \(next.record.createdAt.adding(ProviderState.pushNotice)) on")
+            }
+            let push = ProviderState.Push(key, at: now)
+            (state.push, state.nextPush) = (keys.current, push)
+            return push.record
+        }
     }
 
-    /// Destroys the push key: relays refuse every grant that names it.
+    /// Returns the records of the push keys; nil if the store has none.
+    package func pushKeys(at now: Timestamp) throws(KeyStoreError) -> PushKeys<PushKeyRecord>? {
+        try provider().pushKeys(at: now)?.map { $0.record }
+    }
+
+    /// Returns the push keys.
+    ///
+    /// - Throws: `unknownName` if the store has none.
+    package func pushSecrets(at now: Timestamp) throws(KeyStoreError) -> PushKeys<PushKey> {
+        guard let keys = try provider().pushKeys(at: now) else { throw .noPushKey }
+        return try keys.map { (push) throws(KeyStoreError) in try push.pushKey() }
+    }
+
+    /// Whether the store has a push key.
+    package func hasPushKey() throws(KeyStoreError) -> Bool { try provider().push != nil }
+
+    /// Destroys the push keys: relays refuse every grant that names them.
     ///
     /// - Throws: `unknownName` if the store has none.
     package func removePushKey() throws(KeyStoreError) {
         try changeProvider { (state) throws(KeyStoreError) in
             guard state.push != nil else { throw .noPushKey }
-            state.push = nil
+            (state.push, state.nextPush) = (nil, nil)
         }
     }
 

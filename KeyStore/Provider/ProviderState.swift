@@ -64,6 +64,8 @@ struct ProviderState: SealedState {
     var keys: [Key] = []
     var defaultName: String?
     var push: Push?
+    /// The key that takes its place, and keeps it for phones that have not heard of it.
+    var nextPush: Push?
     var pairings: [Pairing] = []
     /// Texts that programs keep here.
     var settings: [String: String] = [:]
@@ -121,7 +123,7 @@ struct ProviderState: SealedState {
             _ = try (key.credential(), key.request?.signingKey())
             for answers in key.answers { _ = try answers.answerSecret() }
         }
-        _ = try push?.pushKey()
+        _ = try (push?.pushKey(), nextPush?.pushKey())
         for pairing in pairings { _ = try pairing.exchange() }
     }
 }
@@ -180,7 +182,26 @@ extension ProviderState.Answers {
     }
 }
 
+extension ProviderState {
+    /// How long replies name a push key before it is used: a phone that says something every day has then a grant for it.
+    static let pushNotice = Interval.days(7)
+
+    /// The push keys as they are now; nil without one.
+    func pushKeys(at now: Timestamp) -> PushKeys<Push>? {
+        guard let push else { return nil }
+        guard let nextPush else { return PushKeys(current: push) }
+        return now < nextPush.record.createdAt.adding(Self.pushNotice)
+            ? PushKeys(current: push, next: nextPush) : PushKeys(current: nextPush, previous: push)
+    }
+}
+
 extension ProviderState.Push {
+    init(_ key: PushKey, at now: Timestamp) {
+        self.init(
+            record: PushKeyRecord(publicKey: key.publicKey, createdAt: now),
+            secret: key.withSeed { Secret(copying: $0) })
+    }
+
     func pushKey() throws(KeyStoreError) -> PushKey {
         let key = try? secret.withSpan { (seed) throws(KeyError) in try PushKey(seed: seed) }
         guard let key, key.publicKey == record.publicKey else { throw .damagedState(named: ProviderState.row) }

@@ -1,13 +1,13 @@
 internal import Pushcrypt
 
 // The state as JSON, whose secrets stand before it in the order of its members: of each key its own, that of its signing key, that
-// of the waiting one, and its answer secrets; then that of the push key, and those of the pairings. Public keys and certificates
+// of the waiting one, and its answer secrets; then those of the push keys and of the pairings. Public keys and certificates
 // are base64url.
 //
 //     {"keys":[{"name","topic","public_key","created","offline","signing":{"certificate","since"},
 //               "past":[{"certificate","replaced"}],"request":{"topic","public_key","stolen"},"proven",
 //               "answers":[{"created","replaced"}]}],
-//      "default","push_key":{"public_key","created"},
+//      "default","push_key":{"public_key","created"},"next_push_key":{"public_key","created"},
 //      "pairings":[{"id","url","topic","provider","user","replaces","created",
 //                   "claim":{"time","device","key","update_key"}}],
 //      "settings":[{"name","value"}]}
@@ -21,6 +21,9 @@ extension ProviderState {
         keys = try value.list("keys") { (value) throws(KeyStoreError) in try Key(value, &secrets) }
         defaultName = try value.text("default")
         push = try value.object("push_key") { (value) throws(KeyStoreError) in try Push(value, secrets.take()) }
+        nextPush = try value.object("next_push_key") { (value) throws(KeyStoreError) in
+            try Push(value, secrets.take())
+        }
         pairings = try value.list("pairings") { (value) throws(KeyStoreError) in try Pairing(value, secrets.take()) }
         let settings = try value.list("settings") { (value) throws(KeyStoreError) in
             (try value.text("name") as String, try value.text("value") as String)
@@ -34,8 +37,8 @@ extension ProviderState {
         json.object { json in
             json.list(keys, for: "keys") { $0.write(to: &$1) }
             json.text(defaultName, for: "default")
-            if let push {
-                json.object(for: "push_key") { json in
+            for case (let push?, let name) in [(push, "push_key"), (nextPush, "next_push_key")] {
+                json.object(for: name) { json in
                     json.bytes(push.record.publicKey.bytes, for: "public_key")
                     json.time(push.record.createdAt, for: "created")
                 }
@@ -55,14 +58,14 @@ extension ProviderState {
     var secrets: [Secret] {
         keys.flatMap { key in
             [key.secret, key.signing?.secret, key.request?.secret].compactMap(\.self) + key.answers.map(\.secret)
-        } + [push?.secret].compactMap(\.self) + pairings.map(\.secret)
+        } + [push?.secret, nextPush?.secret].compactMap(\.self) + pairings.map(\.secret)
     }
 
     private var isConsistent: Bool {
         let isInOrder = zip(keys, keys.dropFirst()).allSatisfy { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return isInOrder && Set(keys.map(\.publicKey.id)).count == keys.count && keys.allSatisfy(\.isConsistent)
             && (defaultName == nil || keys.contains { isDefault($0.name) })
-            && Set(pairings.map(\.id)).count == pairings.count
+            && Set(pairings.map(\.id)).count == pairings.count && (push != nil || nextPush == nil)
     }
 }
 

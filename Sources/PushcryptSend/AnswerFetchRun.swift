@@ -22,9 +22,9 @@ struct AnswerFetchRun: CommandBody {
     init(_ arguments: inout Arguments) { self.arguments = AnswerFetchArguments(&arguments) }
 
     func run(_ console: Console) throws -> ExitCode {
-        let (origin, key) = try arguments.relay(console)
+        let (origin, keys) = try arguments.relay(console)
         let destination = try arguments.login.destination(origin, proxy: arguments.login.proxyURL(console))
-        var relay = AnswerRelay(origin: origin, key: key, destination: destination)
+        var relay = AnswerRelay(origin: origin, keys: keys, destination: destination)
         let answers = try arguments.answers(console)
         var exit = ExitCode.done
         var taken: [String] = []
@@ -77,30 +77,38 @@ struct AnswerFetchRun: CommandBody {
     }
 }
 
-/// The answers that a relay has for a push key.
+/// The answers that a relay has for the push keys.
 private struct AnswerRelay {
     /// The longest body: 512 KB of texts.
     private static let longestAnswer = 1 << 20
 
     let origin: RelayOrigin
-    let key: PushKey
+    let keys: [PushKey]
     let destination: Destination
     /// The relay's time less that of this machine, in milliseconds.
     private var offset: Int64 = 0
 
-    init(origin: RelayOrigin, key: PushKey, destination: Destination) {
-        (self.origin, self.key, self.destination) = (origin, key, destination)
+    init(origin: RelayOrigin, keys: [PushKey], destination: Destination) {
+        (self.origin, self.keys, self.destination) = (origin, keys, destination)
     }
 
-    /// Acknowledges texts, and returns those that are there.
+    /// Acknowledges texts, and returns those that are there; waits only for those of the first key.
     mutating func take(
         waiting seconds: Int, done: [String], _ console: Console
     ) throws -> [String] {
-        var response = try ask(waiting: seconds, done: done, console)
+        var texts: [String] = []
+        for key in keys.dropFirst() { texts += try take(for: key, waiting: 0, done: done, console) }
+        return texts + (try take(for: keys[0], waiting: texts.isEmpty ? seconds : 0, done: done, console))
+    }
+
+    private mutating func take(
+        for key: PushKey, waiting seconds: Int, done: [String], _ console: Console
+    ) throws -> [String] {
+        var response = try ask(for: key, waiting: seconds, done: done, console)
         let times = 0...Int64(Timestamp.maximum.milliseconds)
         if response.status == 401, let now = json(response)?["now"]?.integer, times.contains(now) {
             offset = now - Int64(console.now())
-            response = try ask(waiting: seconds, done: done, console)
+            response = try ask(for: key, waiting: seconds, done: done, console)
         }
         if response.status == 200, let texts = json(response)?["answers"] { return texts.elements.compactMap(\.string) }
         let code =
@@ -118,7 +126,7 @@ private struct AnswerRelay {
     }
 
     private func ask(
-        waiting seconds: Int, done: [String], _ console: Console
+        for key: PushKey, waiting seconds: Int, done: [String], _ console: Console
     ) throws -> Response {
         let time = Timestamp(milliseconds: UInt64(max(0, Int64(console.now()) + offset)))
         let signed = RelayRequest(waiting: seconds, done: done, to: origin, signedBy: key, at: time)

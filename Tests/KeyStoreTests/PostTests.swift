@@ -369,6 +369,19 @@ struct PostTests {
         #expect(try reply(to: end.body, end.asked, trust)?.verdict == .ended(phone.id))
     }
 
+    @Test func repliesNameTheNextPushKeyUntilItIsUsed() throws {
+        try enrol()
+        let (first, next) = (try store.addPushKey(at: start), try store.addNextPushKey(at: start))
+        for (sequence, now, expected) in [
+            (11, start, [first, next]), (12, start.adding(.days(7)), [next]),
+        ] as [(UInt64, Timestamp, [PushKeyRecord])] {
+            let record = try phone.signed(sequence)
+            let trust = ProviderTrust(pinned: [phone.provider])
+            let told = try #require(try reply(to: record.body, record.asked, trust, at: now))
+            #expect([told.pushKey, told.nextPushKey].compactMap(\.self) == expected.map(\.publicKey))
+        }
+    }
+
     @Test(arguments: [nil, .user("alice")] as [DeviceOwner?])
     func aPhoneWhoseGrantHasEndedHearsIt(_ session: DeviceOwner?) throws {
         try enrol()

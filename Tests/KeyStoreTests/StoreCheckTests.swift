@@ -56,7 +56,7 @@ struct StoreCheckTests {
         #expect(problems(home.store).map(\.severity) == [.error])
         let use: [() throws -> Any] = [
             { try home.store.providerSecret() }, { try home.store.signer() },
-            { try home.store.installCertificate(certified(), at: start) }, { try home.store.pushSecret() },
+            { try home.store.installCertificate(certified(), at: start) }, { try home.store.pushSecrets(at: start) },
             { try home.store.provider().pairings[0].exchange() },
         ]
         func certified() throws -> SignedCertificate {

@@ -11,7 +11,7 @@ import Testing
         -> [PushAnswer]
     {
         let origin = try #require(RelayOrigin("https://push.example.com"))
-        let route = RelayRoute(Destination(host: "push.example.com"), origin, nil)
+        let route = RelayRoute(Destination(host: "push.example.com"), origin, [])
         let sent = (1...messages).map { Message(number: $0, push: PushToSend(deviceToken: "grant"), end: .max) }
         return route.answers(
             Response(status: status, retryAfter: retryAfter, body: .init(body.utf8)),
@@ -76,6 +76,25 @@ import Testing
     private func add(_ world: World, _ count: Int, bytes: Int = 100) {
         for index in 0..<count { world.add(token: "grant\(index)", topic: "", bytes: bytes) }
         world.settle()
+    }
+
+    /// The grant of a phone that has not said more since the push key was replaced.
+    @Test(arguments: [true, false]) func aGrantForThePreviousKeyIsSignedByIt(_ hasPrevious: Bool) {
+        let world = World(usesToken: false) {
+            ($0.mostMessages, $0.mostStreams, $0.hasPreviousKey) = (45, 1, hasPrevious)
+        }
+        add(world, 2)
+        // It waits for the answer, and then for a request of its own.
+        add(world, 1)
+        world.answer(relays(403, "wrong-key"))
+        guard hasPrevious else {
+            #expect(world.outcomes.count == 2)
+            return
+        }
+        #expect(world.sent.map { $0.request.messages.map(\.usesPreviousKey) } == [[true, true]])
+        world.answer(relays(403, "wrong-key"))
+        #expect(world.outcomes == Array(repeating: .refused(relays(403, "wrong-key")), count: 2))
+        #expect(world.sent.map { $0.request.messages.map(\.usesPreviousKey) } == [[false]])
     }
 
     private func whole(_ status: Int, _ code: String, retryAfter: UInt64? = nil, time: UInt64? = nil) -> PushAnswer {

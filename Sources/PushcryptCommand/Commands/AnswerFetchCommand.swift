@@ -54,15 +54,15 @@ package struct AnswerFetchArguments: Sendable {
             ])
     }
 
-    /// The relay's origin and what signs requests to it.
-    package func relay(_ console: Console) throws -> (RelayOrigin, PushKey) {
+    /// The relay's origin and what signs requests to it: the push key, and the one before it.
+    package func relay(_ console: Console) throws -> (RelayOrigin, [PushKey]) {
         let opened = try console.open(store)
         let stored = try opened.setting(.relay)
         guard let text = relay ?? stored else {
             throw Failure.usage(
                 "no relay is known", hint: "name it with --relay, or store it: pushcrypt config relay ORIGIN")
         }
-        return (try SendArguments.origin(text), try SendArguments.pushKey(of: opened))
+        return (try SendArguments.origin(text), try SendArguments.pushKeys(of: opened, console))
     }
 
     package func answers(_ console: Console) throws -> StoredAnswers {

@@ -104,7 +104,7 @@ struct DeviceAcceptCommand: CommandBody {
         var foreign = try ForeignProviders(of: store)
         foreign.add(id, pinning: device?.pinnedProvider)
         console.warn(of: foreign)
-        console.warn(ofStale: try RegistrationReplies(of: store).warning)
+        console.warn(ofStale: try RegistrationReplies(of: store, at: console.timestamp).warning)
     }
 }
 

@@ -114,7 +114,7 @@ struct DeviceAddCommand: CommandBody {
         }
         try address().replace(in: &registration)
         let store = try console.open(store)
-        if wantsReply { try RegistrationReplies(of: store).check(registration, of: id) }
+        if wantsReply { try RegistrationReplies(of: store, at: console.timestamp).check(registration, of: id) }
         let outcome: RegistrationOutcome
         do throws(KeyStoreError) {
             outcome = try store.addDevice(
@@ -122,7 +122,7 @@ struct DeviceAddCommand: CommandBody {
         } catch {
             let failure = Failure(error)
             if wantsReply, let refusal = error.refusal {
-                let replies = try RegistrationReplies(of: store)
+                let replies = try RegistrationReplies(of: store, at: console.timestamp)
                 try console.write(line: replies.reply(to: registration, of: id, refused: refusal).json)
             }
             guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
@@ -136,7 +136,7 @@ struct DeviceAddCommand: CommandBody {
         console.warn(of: foreign)
         if wantsReply {
             // Read now: a key that was replaced before the device was stored must not be sent.
-            let replies = try RegistrationReplies(of: store)
+            let replies = try RegistrationReplies(of: store, at: console.timestamp)
             try replies.check(registration, of: id)
             console.warn(ofStale: replies.warning)
             try console.write(line: replies.reply(to: registration, of: id, foreign: members).json)

@@ -82,7 +82,7 @@ private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
 private func checkDevices(of store: SQLiteKeyStore) throws -> [Finding] {
     var foreign = try ForeignProviders(of: store)
     var (unsupported, ungranted) = (0, 0)
-    let needsGrants = try store.pushKey() != nil
+    let needsGrants = try store.hasPushKey()
     do {
         try store.forEachDevice {
             if case .success(let device) = $0 {

@@ -78,7 +78,11 @@ struct OwnKeyArguments: Sendable {
         let kinds = try store.kinds(ofKeysNamed: name)
         if let kind = kinds.first, kinds.count == 1 { return kind }
         // The push key has no other name.
-        if kinds.isEmpty, name == nil || name == PushKeyRecord.name, try store.hasPushKey { return .push }
+        if kinds.isEmpty, name == nil || name == PushKeyRecord.name,
+            try store.hasPushKey()
+        {
+            return .push
+        }
         let named = name.map { " \(quoted($0))" } ?? ""
         guard kinds.isEmpty else {
             throw Failure.usage(
@@ -90,12 +94,6 @@ struct OwnKeyArguments: Sendable {
 }
 
 extension SQLiteKeyStore {
-    fileprivate var hasPushKey: Bool {
-        get throws {
-            try pushKey() != nil
-        }
-    }
-
     /// The kinds of keys that have this name, or any.
     fileprivate func kinds(ofKeysNamed name: String?) throws -> [KeyKind] {
         let isDevice = try isKey(name) { () throws(KeyStoreError) in try namesWithKeys() }

@@ -69,7 +69,7 @@ struct KeyExportCommand: CommandBody {
             }
             return .key(.device(try active.deviceKey()))
         }
-        if kind == .push { return .key(.push(try store.pushSecret())) }
+        if kind == .push { return .key(.push(try store.pushSecrets(at: console.timestamp).current)) }
         let (record, credential) = try store.signingCredential(named: key.name)
         if let credential { return .signing(credential) }
         return .key(.provider(try store.providerSecret(named: record.name)))
@@ -112,7 +112,7 @@ struct KeyExportCommand: CommandBody {
         case .provider:
             return try store.providerKey(named: key.name).publicKey.text(in: format)
         case .push:
-            return try store.ownPushKey().publicKey.text(in: format)
+            return try store.ownPushKey(at: console.timestamp).publicKey.text(in: format)
         }
     }
 

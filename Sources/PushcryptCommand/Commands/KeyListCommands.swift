@@ -19,13 +19,18 @@ struct KeyListCommand: CommandBody {
 
     func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
-        let (providers, state, push) = (try store.providerKeys(), try store.state(), try store.pushKey())
+        let (providers, state, push) = (try store.providerKeys(), try store.state(), try store.pushKeys(at: console.timestamp))
         var output = OutputBuffer(console)
         let first = state.accounts.first { !$0.keys.isEmpty }?.name
         let devices = state.accounts.flatMap { account in
             account.keys.map { KeyLine($0, of: account, isDefault: account.name == first) }
         }
-        let lines = providers.map { KeyLine($0) } + devices + [push].compactMap { $0.map(KeyLine.init) }
+        let pushes = [
+            push.map { KeyLine($0.current, "signs requests to relays, made \($0.current.createdAt)") },
+            push?.next.map { KeyLine($0, "will sign requests to relays, 7 days after \($0.createdAt)") },
+            push?.previous.map { KeyLine($0, "signs requests to relays where a grant is still for it") },
+        ]
+        let lines = providers.map { KeyLine($0) } + devices + pushes.compactMap(\.self)
         for line in lines {
             try output.append(isJSON ? line.json : line.text)
         }
@@ -65,12 +70,12 @@ private struct KeyLine {
         meaning = "\(place), \(signer), since \(record.signsSince)\(end)" + (isStale ? ", stale" : "")
     }
 
-    init(_ record: PushKeyRecord) {
+    init(_ record: PushKeyRecord, _ meaning: String) {
         (name, kind, publicKey) = (PushKeyRecord.name, .push, record.publicKey.text)
         (keyID, generation, createdAt) = (PushKey.fingerprint(of: record.publicKey), 1, record.createdAt)
         (topic, epoch, expiresAt, isDefault, isStale) = (nil, nil, nil, true, false)
         state = "in-store"
-        meaning = "signs requests to relays, made \(record.createdAt)"
+        self.meaning = meaning
     }
 
     init(_ key: DeviceState.Key, of account: DeviceState.Account, isDefault: Bool) {
@@ -197,7 +202,7 @@ struct KeyRemoveCommand: CommandBody {
     }
 
     private func removePush(_ store: SQLiteKeyStore, _ console: Console) throws -> [KeyID] {
-        let record = try store.ownPushKey()
+        let record = try store.ownPushKey(at: console.timestamp)
         try agree("relays refuse every grant until phones have fetched others", console)
         try store.removePushKey()
         return [PushKey.fingerprint(of: record.publicKey)]

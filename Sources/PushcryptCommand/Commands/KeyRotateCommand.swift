@@ -55,7 +55,7 @@ struct KeyRotateCommand: CommandBody {
         case .provider: return try provider.run(rotated, console)
         case .push:
             throw Failure.usage(
-                "a push key does not rotate", hint: "'key remove push', then 'key new push': phones fetch other grants")
+                "a push key does not rotate", hint: "'key new push --next' makes the one that replaces it")
         }
     }
 

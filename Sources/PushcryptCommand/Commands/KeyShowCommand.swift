@@ -28,11 +28,11 @@ struct KeyShowCommand: CommandBody {
 
     func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
-        try console.deliver(try text(store) + "\n", to: output)
+        try console.deliver(try text(store, at: console.timestamp) + "\n", to: output)
         return .done
     }
 
-    private func text(_ store: SQLiteKeyStore) throws -> String {
+    private func text(_ store: SQLiteKeyStore, at now: Timestamp) throws -> String {
         switch try key.kind(in: store) {
         case .device:
             let state = try store.state()
@@ -43,7 +43,7 @@ struct KeyShowCommand: CommandBody {
             let record = try store.providerKey(named: key.name)
             return isJSON ? record.json : "\(record.publicKey)"
         case .push:
-            let record = try store.ownPushKey()
+            let record = try store.ownPushKey(at: now)
             return isJSON ? record.json : record.publicKey.text
         }
     }

@@ -6,22 +6,25 @@ struct KeyNewPushCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "For a server whose app's publisher has a relay: 'device add --reply' then names the key, phones fetch grants for it, and 'send --relay' signs with it. A store has one. Prints the public key."
+                "For a server whose app's publisher has a relay: 'device add --reply' then names the key, phones fetch grants for it, and 'send --relay' signs with it. A store has one. Prints the public key.",
+                "With --next, it takes the place of the present one in 7 days, in which phones fetch grants for both. Then 'send' signs with the one before where a phone has not said more since.",
             ],
-            examples: [Example("pushcrypt key new push")])
+            examples: [Example("pushcrypt key new push"), Example("pushcrypt key new push --next")])
     }
 
+    private let isNext: Bool
     private let store: StoreArguments
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
+        isNext = arguments.flag("--next", help: "replace the present push key in 7 days")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
 
     func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
-        let record = try store.add(PushKey(), console)
+        let record = try store.add(PushKey(), isNext: isNext, console)
         try console.report(record, after: "made", asJSON: isJSON)
         return .done
     }
@@ -54,18 +57,27 @@ extension Console {
 
 extension SQLiteKeyStore {
     /// The record of the push key.
-    func ownPushKey() throws -> PushKeyRecord {
-        let record = try pushKey()
+    func ownPushKey(at now: Timestamp) throws -> PushKeyRecord {
+        let record = try pushKeys(at: now)?.current
         guard let record else { throw Failure.noPushKey }
         return record
     }
 
-    fileprivate func add(_ key: PushKey, _ console: Console) throws -> PushKeyRecord {
+    fileprivate func add(
+        _ key: PushKey, isNext: Bool = false, _ console: Console
+    ) throws -> PushKeyRecord {
+        let now = console.timestamp
         do throws(KeyStoreError) {
-            return try addPushKey(key, at: console.timestamp)
+            return isNext ? try addNextPushKey(key, at: now) : try addPushKey(key, at: now)
         } catch {
-            throw Failure(
-                error, hint: error.code == .nameTaken ? "pushcrypt key remove push, then add the new one" : nil)
+            let hint: String? =
+                switch error.code {
+                case .nameTaken where isNext: "if one was stolen, key remove push"
+                case .nameTaken: "pushcrypt key new push --next replaces it"
+                case .unknownName: "pushcrypt key new push makes one"
+                default: nil
+                }
+            throw Failure(error, hint: hint)
         }
     }
 }

@@ -19,14 +19,15 @@ extension SendArguments {
         return origin
     }
 
-    /// The push key of the store.
-    package func pushKey(_ console: Console) throws -> PushKey {
-        try Self.pushKey(of: try console.open(store))
+    /// The push key of the store, and the one before it.
+    package func pushKeys(_ console: Console) throws -> [PushKey] {
+        try Self.pushKeys(of: try console.open(store), console)
     }
 
-    static func pushKey(of store: SQLiteKeyStore) throws -> PushKey {
+    static func pushKeys(of store: SQLiteKeyStore, _ console: Console) throws -> [PushKey] {
         do throws(KeyStoreError) {
-            return try store.pushSecret()
+            let keys = try store.pushSecrets(at: console.timestamp)
+            return [keys.current] + [keys.previous].compactMap(\.self)
         } catch {
             throw Failure(error, hint: error.code == .unknownName ? "pushcrypt key new push makes one" : nil)
         }

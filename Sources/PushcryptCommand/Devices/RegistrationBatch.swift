@@ -53,14 +53,14 @@ private final class RegistrationWorker: LineWorker {
     private func register(_ lines: inout [RegistrationLine]) {
         do {
             try followReplacement()
-            let before = try RegistrationReplies(of: store)
+            let before = try RegistrationReplies(of: store, at: console.timestamp)
             for index in lines.indices { lines[index].check(before) }
             let due = lines.indices.filter { lines[$0].registration != nil }
             let devices = due.compactMap { lines[$0].registration }
             let refusals = try store.addDevices(
                 devices.map { ($0.id, $0.registration, $0.signed, $0.owner) }, at: console.timestamp)
             // Read now: a key that was replaced before the devices were stored must not be sent.
-            let replies = try RegistrationReplies(of: store)
+            let replies = try RegistrationReplies(of: store, at: console.timestamp)
             var foreign = try ForeignProviders(of: store)
             for (index, refusal) in zip(due, refusals) {
                 if refusal == nil { lines[index].check(replies) }

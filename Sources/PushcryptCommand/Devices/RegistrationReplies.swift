@@ -8,14 +8,12 @@ struct RegistrationReplies {
     private let providers: ProviderKeys
     private let suites: [UInt8]
     /// What phones fetch a relay's grants for; nil without a push key.
-    private let pushKey: SigningPublicKey?
+    private let pushKeys: PushKeys<PushKeyRecord>?
     private let store: SQLiteKeyStore
 
-    init(of store: SQLiteKeyStore) throws {
+    init(of store: SQLiteKeyStore, at now: Timestamp) throws {
         self.store = store
-        (providers, suites, pushKey) = (
-            try ProviderKeys(of: store), try store.permittedSuites(), try store.pushKey()?.publicKey
-        )
+        (providers, suites, pushKeys) = (try ProviderKeys(of: store), try store.permittedSuites(), try store.pushKeys(at: now))
     }
 
     /// Why the store may be an old copy; nil if no phone says so.
@@ -35,7 +33,8 @@ struct RegistrationReplies {
         let provider = try provider(for: registration, id)
         var reply = RegistrationReply(
             .acknowledged(registration.publicKey), provider: provider?.publicKey, certificate: provider?.certificate,
-            foreign: foreign, suites: suites, pushKey: pushKey)
+            foreign: foreign, suites: suites, pushKey: pushKeys?.current.publicKey)
+        reply.nextPushKey = pushKeys?.next?.publicKey
         if let grant = registration.grant {
             reply.isGrantEnded = try store.device(id: id)?.hasEnded(grant) ?? false
         }

@@ -114,6 +114,10 @@ extension Dispatcher {
         case .accepted:
             judgeTopic(answer, message, now)
             self.answer(message, .accepted(answer))
+        case .refused where answer.isOtherKey && settings.hasPreviousKey && !message.usesPreviousKey:
+            message.usesPreviousKey = true
+            message.note(.answer(answer))
+            again(message)
         case .refused:
             judgeTopic(answer, message, now)
             self.answer(message, .refused(answer))

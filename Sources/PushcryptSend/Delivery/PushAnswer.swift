@@ -110,6 +110,9 @@ extension PushAnswer {
     /// Whether the login is refused, or the provider token is too new.
     var concernsLogin: Bool { scope == .login || reason == "TooManyProviderTokenUpdates" }
 
+    /// Whether a relay says that the grant is for another push key than the one that signed.
+    var isOtherKey: Bool { isRelays && reason == "wrong-key" }
+
     /// Whether another device token may get another answer.
     var concernsDevice: Bool { reason == "BadDeviceToken" || reason == "DeviceTokenNotForTopic" }
 
