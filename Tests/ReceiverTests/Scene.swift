@@ -46,7 +46,10 @@ struct Scene {
         _ payload: String = Provider.payload, by signer: EnvelopeSigner? = nil, to recipient: DevicePublicKey? = nil,
         as pushClass: PushClass = .alert, topic: Topic = .app, at sentAt: Timestamp = now, timeToLive: UInt32 = 60
     ) throws -> Envelope {
-        let signer = try signer ?? self.signer
+        let signer =
+            try signer
+            ?? (topic == .app
+                ? self.signer : EnvelopeSigner(provider.certified(epoch: 1, topic: topic), for: topic))
         let body = (signer.certificate?.bytes ?? []) + Bytes(payload.utf8)
         let sealer = Sealer(signer: signer, topic: topic)
         let random = Randomness()

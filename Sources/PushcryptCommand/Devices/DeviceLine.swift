@@ -131,7 +131,7 @@ enum DeviceInput {
         }
         guard case .record(let record) = post, case .registration(let registration) = record.content else {
             let text = "the phone ends its device: pushcrypt device accept takes that, without a session"
-            throw Failure(.refused, text, cause: KeyError(.malformedRecord, text))
+            throw Failure(.refused, code: KeyError.Code.malformedRecord.description, text)
         }
         return (registration, record)
     }
