@@ -194,7 +194,8 @@ import Waiting
         let report = await reports.next()
         #expect(report?.outcome == .openedWithoutAttachment)
         #expect(report?.warnings == ["attachment 2: the download was stopped"])
-        #expect(await eventually { transport.cancelled.contains("bad") && !filesLeft.contains { $0.hasSuffix("partial") } })
+        #expect(
+            await eventually { transport.cancelled.contains("bad") && !filesLeft.contains { $0.hasSuffix("partial") } })
     }
 
     @Test(arguments: [true, false])

@@ -84,7 +84,8 @@ struct EnvelopeOpener {
         guard sealed == pushClass else {
             throw OpenError(
                 .wrongPushClass,
-                "the message was sealed as \(sealed), and arrived as \(pushClass): send it with the apns-push-type it was sealed for")
+                "the message was sealed as \(sealed), and arrived as \(pushClass): send it with the apns-push-type it was sealed for"
+            )
         }
     }
 

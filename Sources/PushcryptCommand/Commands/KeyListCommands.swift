@@ -19,7 +19,9 @@ struct KeyListCommand: CommandBody {
 
     func run(_ console: Console) throws -> ExitCode {
         let store = try console.open(store)
-        let (providers, state, push) = (try store.providerKeys(), try store.state(), try store.pushKeys(at: console.timestamp))
+        let (providers, state, push) = (
+            try store.providerKeys(), try store.state(), try store.pushKeys(at: console.timestamp)
+        )
         var output = OutputBuffer(console)
         let first = state.accounts.first { !$0.keys.isEmpty }?.name
         let devices = state.accounts.flatMap { account in

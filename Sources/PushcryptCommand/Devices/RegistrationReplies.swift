@@ -13,7 +13,9 @@ struct RegistrationReplies {
 
     init(of store: SQLiteKeyStore, at now: Timestamp) throws {
         self.store = store
-        (providers, suites, pushKeys) = (try ProviderKeys(of: store), try store.permittedSuites(), try store.pushKeys(at: now))
+        (providers, suites, pushKeys) = (
+            try ProviderKeys(of: store), try store.permittedSuites(), try store.pushKeys(at: now)
+        )
     }
 
     /// Why the store may be an old copy; nil if no phone says so.

@@ -143,11 +143,3 @@ extension SQLiteKeyStore {
         try self.setting(setting).flatMap(setting.seconds)
     }
 }
-
-/// Whether a text is a key id or a team id: ten letters and digits, of which Apple writes the letters in upper case.
-package func isAppleID(_ text: String) -> Bool {
-    text.utf8.count == 10
-        && text.utf8.allSatisfy {
-            UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-        }
-}

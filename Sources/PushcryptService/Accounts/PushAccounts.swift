@@ -113,11 +113,14 @@ public actor PushAccounts {
         }
     }
 
-    /// Whether the settings show alerts anywhere: banners may be off, and the lock screen on. By Apple's documentation; not run on
-    /// Apple systems.
+    /// Whether the settings show alerts anywhere: banners may be off, and the lock screen on. By Apple's
+    /// documentation; not run on Apple systems.
     static func areAlertsShown(with settings: UNNotificationSettings) -> Bool {
-        guard settings.authorizationStatus != .notDetermined, settings.authorizationStatus != .denied else { return false }
-        return [settings.alertSetting, settings.lockScreenSetting, settings.notificationCenterSetting].contains(.enabled)
+        guard settings.authorizationStatus != .notDetermined, settings.authorizationStatus != .denied else {
+            return false
+        }
+        return [settings.alertSetting, settings.lockScreenSetting, settings.notificationCenterSetting].contains(
+            .enabled)
     }
 
     /// What became of an account's update.

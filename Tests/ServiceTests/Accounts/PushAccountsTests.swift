@@ -77,7 +77,8 @@ import Waiting
         func notices(after code: String) async throws -> Set<String> {
             let entry = JournalEntry(time: app.now, fingerprint: nil, code: code, keyState: .active, milliseconds: 1)
             #expect(journal.append(entry) == nil)
-            return try #require(await accounts.update(["anna"], token: TestApp.token, alertsAreShown: true)["anna"]).notices
+            return try #require(await accounts.update(["anna"], token: TestApp.token, alertsAreShown: true)["anna"])
+                .notices
         }
         #expect(try await notices(after: "opened") == [])
         #expect(try await notices(after: "not-yet-valid") == ["clock-behind"])
