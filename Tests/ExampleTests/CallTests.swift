@@ -44,7 +44,7 @@ import Testing
         like options: Sealer.Message = .init([])
     ) throws -> [UInt8] {
         var message = options
-        (message.payload, message.pushType) = (Bytes(payload.utf8), type)
+        (message.payload, message.pushType) = (ContiguousArray(payload.utf8), type)
         let device = try keys.state().accounts[0].keys[0].publicKey
         message.from = CommunicationSender(name: "Anna", handle: "u17")
         let push = try Sealer(provider: provider, topic: topic)
