@@ -34,7 +34,7 @@ package enum DeviceChange: Hashable, Sendable {
 
 extension DeviceRules {
     /// Applies a change that another store exported, unless this store's state is later. The other store has already checked who
-    /// may have the device and its key; but an old record that was repeated there has a late time. [D-27] [D-29] [D-40]
+    /// may have the device and its key; but an old record replayed there has a late time. [D-27] [D-29] [D-40]
     static func merge(_ change: DeviceChange, held: Held?, replace: Bool = false, at now: Timestamp) -> Change {
         let new = change.row(over: held, isAlone: replace, at: now)
         let outcome: Change.Outcome =
@@ -54,7 +54,7 @@ extension DeviceRules {
                     outcome: device.differs(from: old) ? .updated : .unchanged)
             }
         }
-        // The keys of another user's device must not open answers any more.
+        // The keys of another user's device must no longer open answers.
         return Change(put: [new], endsEarlierKeys: held?.device != nil && new.device != nil, outcome: outcome)
     }
 }

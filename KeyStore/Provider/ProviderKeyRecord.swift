@@ -28,7 +28,7 @@ public struct ProviderKeyRecord: Hashable, Sendable {
     package var epoch: UInt32 { certificate?.epoch ?? 0 }
 
     /// A warning with every seal: this store did not issue the latest certificate of its provider key. Its code is `stale-store`;
-    /// nil if no device has reported one, and no store that this was restored over had one.
+    /// nil if no device has reported one, and no store that this one was restored over had one.
     package var warning: KeyStoreError? {
         guard let provenCertificate else { return nil }
         return KeyStoreError(
@@ -49,13 +49,13 @@ package struct PushKeyRecord: Hashable, Sendable {
     package let createdAt: Timestamp
 }
 
-/// The push key of a store, and the one before or after it.
+/// The push key of a store, and its predecessor or successor.
 package struct PushKeys<Key> {
     /// The key that signs requests.
     package let current: Key
-    /// The key that will, and that replies name beside it.
+    /// The key that will sign, which replies name beside the current one.
     package var next: Key?
-    /// The key that did, for phones whose grants are still for it.
+    /// The key that signed before, for phones whose grants are still for it.
     package var previous: Key?
 
     func map<R>(_ body: (Key) throws(KeyStoreError) -> R) throws(KeyStoreError) -> PushKeys<R> {

@@ -196,9 +196,9 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Stores the key that takes the place of the push key in 7 days.
+    /// Stores the key that replaces the push key in 7 days.
     ///
-    /// - Throws: `unknownName` if the store has none; `nameTaken` if the last one has not taken its place yet.
+    /// - Throws: `unknownName` if the store has no push key; `nameTaken` if a next one is already stored.
     package func addNextPushKey(_ key: PushKey = PushKey(), at now: Timestamp) throws(KeyStoreError) -> PushKeyRecord {
         try changeProvider { (state) throws(KeyStoreError) in
             guard let keys = state.pushKeys(at: now) else { throw .noPushKey }

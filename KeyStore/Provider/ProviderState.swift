@@ -183,7 +183,7 @@ extension ProviderState.Answers {
 }
 
 extension ProviderState {
-    /// How long replies name a push key before it is used: a phone that says something every day has then a grant for it.
+    /// How long replies name a push key before it is used: a phone that sends a record every day then has a grant for it.
     static let pushNotice = Interval.days(7)
 
     /// The push keys as they are now; nil without one.

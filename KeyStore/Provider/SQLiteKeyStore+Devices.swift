@@ -182,7 +182,7 @@ extension SQLiteKeyStore {
 
     /// Notes grants that have ended, and keeps those that phones have sent since; returns how many have ended.
     ///
-    /// The reply to the phone's next record says so, and it fetches another. [D-52]
+    /// The reply to the phone's next record says so, and the phone fetches another. [D-52]
     package func endGrants(_ batch: [EndedGrant]) throws(KeyStoreError) -> Int {
         try inChunks(batch, 0) { (store, ended, count) throws(KeyStoreError) in
             // Every list reports a damaged row.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The manual, from what the command says of itself, by pandoc.
+"""Makes the manual from the command's own help, with pandoc.
 
     pushcrypt help --json | manual.py pages FOLDER      a page for each command
     pushcrypt help --json | manual.py document FILE     all of it as one document in Markdown

@@ -38,7 +38,7 @@ struct AnswerFetchRun: CommandBody {
                 }
                 sleep(Self.pauses[0])
             } else if texts.isEmpty, taken.isEmpty {
-                // A relay waits for the next ones; a proxy may not.
+                // A relay waits for the next answers; a proxy may not.
                 sleep(Self.pauses[0])
             }
             taken = Array(texts.prefix(RelayRequest.mostDone))

@@ -28,8 +28,8 @@ public final class AppPushes: Sendable {
         files = ServiceFiles(configuration)
     }
 
-    /// Opens a background push: the `userInfo` of `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
-    /// What it withdraws is then off the screen. Only what was sealed as `background` opens: an alert with
+    /// Opens a background push: the `userInfo` of `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`. The
+    /// messages that it withdraws are then off the screen. Only a push sealed as `background` opens: an alert with
     /// `content-available` comes here too, and is `unopened` with the code `wrong-push-class`; the extension opens it.
     public nonisolated(nonsending) func open(
         _ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000

@@ -56,7 +56,7 @@ extension OnePush {
         if !offer(.files, content, .opened, isComplete: problems.isEmpty) { dropFiles() }
     }
 
-    /// Removes what was fetched: the message is not shown, or was shown without it.
+    /// Removes the fetched files: the message is not shown, or was shown without them.
     func dropFiles() {
         progress.withLock { $0.fetch }?.stop()
         let (shared, identifier) = (sharedFiles, request.identifier)

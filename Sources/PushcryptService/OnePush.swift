@@ -11,7 +11,7 @@ internal import UserNotifications
 /// share, that would stop other pushes. A timer, the system's expiry or the handler's release may end the push at any moment,
 /// with the best content so far.
 final class OnePush: @unchecked Sendable {
-    /// The reason that a push is given out.
+    /// The reason for giving out a push.
     enum Ending {
         /// Nothing is left to do.
         case done

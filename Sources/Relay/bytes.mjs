@@ -44,7 +44,7 @@ export const hmac = (key, ...parts) => createHmac("sha256", key).update(Buffer.c
 /** What is logged of a push key. */
 export const fingerprint = (text) => sha256(text).toString("hex", 0, 4);
 
-/** Strings, and numbers too, of a text that is JSON: of another they would take a time that grows with its square. */
+/** Strings, and also numbers, of a text that is JSON; on other texts the match takes quadratic time. */
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g, TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][-+.0-9eE]*/g;
 
 /** A JSON object without repeated members, or undefined. A number that is not digits alone becomes null. */

@@ -12,7 +12,7 @@ const TIMES = {
 /** How many connections there are in all and of an address. One of HTTP/2 counts as many as it has streams. */
 const CONNECTIONS = 2000, CONNECTIONS_OF_ADDRESS = 64, STREAMS = 8;
 const SILENCE = 40_000, LAST_WORDS = 1000, LONGEST_HEADERS = 8192;
-/** In how many pieces a body may come, and what all bodies, and those of an address, may take while they come. */
+/** The most pieces of a body, and the most bytes of all unfinished bodies, and of those of an address. */
 const PIECES = 1000, FIRST = 16_384, BODIES = 1 << 27, BODIES_OF_ADDRESS = BODIES >> 6;
 
 /** Who asks: the client, or what the last of so many trusted proxies says. */
@@ -22,7 +22,7 @@ export function addressOf(request, proxies) {
     return given && isIP(given) ? given : request.socket.remoteAddress ?? "";
 }
 
-/** A body up to a length, in one buffer; a longer one, or one in too many pieces, is undefined. `places` has its room. */
+/** A body up to a length, in one buffer; undefined if it is longer or in too many pieces. `places` has its room. */
 function readBody(request, most, address, places) {
     const room = [["bodies", BODIES], ...networkPlaces("bodies", address, BODIES_OF_ADDRESS)];
     const whole = Math.min(Number(request.headers["content-length"] ?? most), most);
@@ -68,7 +68,7 @@ export function httpServer(handle, proxies = 0) {
     const [speakHTTP1] = server.listeners("connection");
     const settings = { maxConcurrentStreams: STREAMS, maxHeaderListSize: LONGEST_HEADERS };
     const other = http2.createServer({ maxSessionMemory: 1, settings }, answer);
-    // Node's own continues a stream that has ended already, and throws.
+    // Node's own handler continues a stream that has already ended, and throws.
     other.on("checkContinue", (request, response) => {
         if (!response.stream.destroyed && !response.stream.closed) response.writeContinue();
         return answer(request, response);

@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { HOUR, MINUTE, encode, sha256 } from "./bytes.mjs";
 import { Places, networkPlaces } from "./limits.mjs";
 
-/** How many texts and bytes there may be of a grant and for a push key; and bytes of an address, and in all. */
+/** The most texts and bytes of a grant and for a push key; and the most bytes of an address, and in all. */
 const OF_GRANT = [16, 65_536], FOR_KEY = [200, 524_288], OF_ADDRESS = 1 << 20, IN_ALL = 64 << 20;
 /** A text takes memory beside its characters. */
 const LEAST = 1024;

@@ -39,13 +39,13 @@ function* linesOf(file) {
         rest = lines.pop();
         yield* lines;
     }
-    // No line is so long: what follows it must not be lost.
+    // No valid line is this long, but the lines after it must not be lost.
     if (rest.length >= CHUNK) yield rest;
 }
 
 /**
- * Revocations in memory and in a file, which is written again without what has expired or repeats others: at start, and
- * when most of its lines do. Ids are 16 bytes. Throws `Misuse` if there is no store.
+ * Revocations in memory and in a file, which is rewritten without expired and repeated ones at start, and when most of
+ * its lines are such. Ids are 16 bytes. Throws `Misuse` if there is no store.
  */
 export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () => {} } = {}) {
     // By 16 bytes as Latin-1, which take a third of their digits' memory: when a grant ends; the cut-off of a token.

@@ -6,7 +6,7 @@ import Testing
 
 /// The scripts that complete the command, in the shells.
 @Suite struct CompletionsTests {
-    /// The words before the cursor and the beginning of the last one, and what is offered.
+    /// The words before the cursor, the beginning of the last one, and the completions offered.
     private static let lines: [(line: String, offered: [String])] = [
         ("sea", ["seal"]), ("device li", ["list"]), ("--store P device li", ["list"]), ("--store key sea", ["seal"]),
         ("help exit", ["exit-codes"]), ("open --dup", ["--duplicates"]), ("open --duplicates qu", ["quiet"]),

@@ -398,7 +398,7 @@ struct PostTests {
         }
         #expect(try !isEnded("first") && !isEnded(nil) && !isEnded("first"))
         #expect(try store.endGrants([EndedGrant(id: phone.id, grant: "first")]) == 1)
-        // As often as the phone says it: its reply may be lost.
+        // Each time the phone sends it: the reply may be lost.
         #expect(try isEnded("first") && isEnded("first") && !isEnded(nil) && isEnded("first"))
         #expect(try store.device(id: phone.id)?.grant == nil)
         #expect(try !isEnded("second") && !isEnded("second"))

@@ -38,7 +38,7 @@ import Testing
         #expect(try message.unsealed() == Bytes(#"{"aps":{"alert":"a b"}}"#.utf8))
     }
 
-    /// APNs takes what no extension could show, and what it never heard of.
+    /// APNs accepts payloads that no extension could show, and unknown ones.
     @Test(arguments: [
         #"{"aps":{"badge":0}}"#, #"{"aps":{"sound":"a"}}"#, #"{"aps":{"content-available":1}}"#, #"{"mdm":"x"}"#,
         #"{"aps":{"badge":"7"},"pushcrypt":1}"#,

@@ -78,7 +78,7 @@ import Testing
         world.settle()
     }
 
-    /// The grant of a phone that has not said more since the push key was replaced.
+    /// The grant of a phone that has sent no record since the push key was replaced.
     @Test(arguments: [true, false]) func aGrantForThePreviousKeyIsSignedByIt(_ hasPrevious: Bool) {
         let world = World(usesToken: false) {
             ($0.mostMessages, $0.mostStreams, $0.hasPreviousKey) = (45, 1, hasPrevious)

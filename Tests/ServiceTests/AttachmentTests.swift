@@ -154,7 +154,7 @@ import Waiting
         #expect(configuration(PlayedTransport { _ in .bytes([]) }).maximumAttachmentSize >= 50_013_000)
     }
 
-    /// An extension may use 24 MB in all. Whatever stays of each piece shows in a file of 8 MB.
+    /// An extension may use 24 MB in all. With a file of 8 MB, anything kept of each piece shows.
     @Test func aLargeFileIsOpenedInThreeMegabytes() throws {
         let film = try SealedAttachment(ContiguousArray(repeating: 7, count: 8_000_000))
         let download = AttachmentDownload(film.reference, in: folder.appendingPathComponent("film"))

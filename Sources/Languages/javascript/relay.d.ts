@@ -54,11 +54,11 @@ export function relayRequest(origin: string, key: PushKey, messages: readonly Re
 
 /**
  * A signed request, a POST, for the answers that phones have left for a push key: `answers` of the response are texts for `openAnswer`. They come
- * again, for an hour, until a request has them in `done`. Wait for `wait` seconds more than for another response.
+ * again, for an hour, until a request has them in `done`. Allow `wait` seconds more for the response.
  * @throws {PushcryptError} `invalid-request` or `invalid-time`
  */
 export function relayAnswers(origin: string, key: PushKey, options?: {
-    /** For how many seconds the relay waits if there are none: 0 to 25. */
+    /** How many seconds the relay waits if there are no answers: 0 to 25. */
     wait?: number;
     /** Up to 200 texts of the last response. */
     done?: readonly string[];

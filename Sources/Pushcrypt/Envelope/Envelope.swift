@@ -78,7 +78,7 @@ public struct Envelope: Hashable, Sendable {
         try self.init(text: ContiguousArray(text.utf8).span)
     }
 
-    /// Returns what an envelope for a device begins with, in an array with room for all of it.
+    /// Returns the header of an envelope for a device, in an array with room for the whole envelope.
     static func header(for device: DevicePublicKey, bucket: Int) -> ContiguousArray<UInt8> {
         var header = ContiguousArray<UInt8>()
         header.reserveCapacity(overhead(device.suite) + bucket)

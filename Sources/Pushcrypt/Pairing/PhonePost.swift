@@ -65,7 +65,7 @@ package enum PhonePost: Sendable {
 ///
 /// (`Docs/FormatRecords.md`, Posts)
 package enum SignedReply {
-    /// Signs a reply to what was asked; the reply names the signer's certificate.
+    /// Signs a reply to a post; the reply names the signer's certificate.
     ///
     /// - Returns: The answer's body, JSON.
     package static func body(

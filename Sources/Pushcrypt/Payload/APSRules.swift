@@ -134,7 +134,7 @@ package struct APSFields {
                 fields.check(value, against: APSRules.alertField, in: "aps.alert")
                 fields.hasText = APSRules.isText(value) || APSRules.hasText(value)
             case "sound":
-                // An empty name is silence.
+                // An empty name means no sound.
                 fields.hasSound = value.kind == .object || APSRules.isText(value)
                 fields.check(value, against: APSRules.soundField, in: "aps.sound")
             case "content-available": fields.isContentAvailable = value.flag == true

@@ -34,7 +34,7 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
         self.known = known
     }
 
-    /// Returns what the provider signs that a push of this type is for; throws `pushTypeNotSealable` for one that the system reads.
+    /// Returns the push class that the provider signs; throws `pushTypeNotSealable` for one that the system reads.
     package func sealableClass() throws(SealError) -> PushClass {
         guard let pushClass = known.pushClass else {
             throw SealError(

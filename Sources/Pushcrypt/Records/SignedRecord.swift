@@ -23,8 +23,8 @@ public struct SignedRecord: Hashable, Sendable {
     package let bytes: ContiguousArray<UInt8>
     private let signature: ContiguousArray<UInt8>
 
-    /// What a reply to the post is signed over: the record, then its signature. Otherwise somebody on the way could change the
-    /// signature alone, and would get a refusal of the genuine record. [D-44]
+    /// The record, then its signature: the bytes that a reply to the post is signed over. Otherwise somebody on the way could get
+    /// the genuine record refused by changing the signature alone. [D-44]
     package var asked: ContiguousArray<UInt8> { bytes + signature }
 
     /// The most bytes of a record.

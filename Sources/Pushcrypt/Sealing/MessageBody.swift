@@ -5,7 +5,7 @@ struct MessageBody {
     let bucket: Int
     let shortened: [AlertText: Int]
 
-    /// Builds a body, and shortens texts as the message allows if necessary; throws `payloadTooLarge` or `pushTooLarge`.
+    /// Builds a body, and if necessary shortens texts as the message allows; throws `payloadTooLarge` or `pushTooLarge`.
     ///
     /// The limits leave room for a certificate even if there is none, so that the first rotation changes no limit.
     init(

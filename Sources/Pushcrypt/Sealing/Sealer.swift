@@ -68,7 +68,7 @@ public struct Sealer: Sendable {
             clear, envelope, id, message, to: device, until: now.adding(life), shortened: body.shortened)
     }
 
-    /// Returns the id that the message's name gives it, and what its receiver answers with.
+    /// Returns the id that the message's name determines, and the key for its receiver's answer.
     private func identity(
         of message: Message, _ random: borrowing Randomness, to device: DevicePublicKey, at now: Timestamp
     ) throws(SealError) -> (MessageID?, AnswerKey?) {

@@ -8,14 +8,14 @@ extension Sealer {
         /// A name for the message, not empty and the same in every retry, so that a phone shows the message once; nil
         /// for a separate message each time.
         public var name: String?
-        /// The time after sealing for which receivers show the message: 1 second to 30 days, the default; 0 for now or
-        /// never: APNs tries once.
+        /// The time after sealing for which receivers show the message: 1 second to 30 days, the default; with 0, APNs tries
+        /// once.
         ///
-        /// Unless it is a VoIP push, the end becomes a multiple of 10 minutes, the next if 30 days allow it: the relay
-        /// reads `apns-expiration`. Receivers show a message of 0 for 10 minutes, because clocks differ.
-        /// (`Docs/FormatNotes.md`, Expiration)
+        /// Except for a VoIP push, the end is rounded to a multiple of 10 minutes, up if 30 days allow it: the relay reads
+        /// `apns-expiration`. Receivers show a message with 0 for 10 minutes, because clocks differ. (`Docs/FormatNotes.md`,
+        /// Expiration)
         public var timeToLive = Freshness.maximumTimeToLive
-        /// Whether the JSON reaches Apple byte for byte, so that its own length is limited and not that of the longest
+        /// Whether the JSON reaches Apple byte for byte, so that the limit applies to its own length, not to the longest
         /// re-encoding.
         public var isSentExactly = false
         /// The texts that may be shortened if the payload is too long, in this order; none by default.
@@ -26,18 +26,18 @@ extension Sealer {
         /// The names of earlier messages that phones take off the screen, and never show again, at most 64: the
         /// `name` of messages for the same account, by this provider. (`Docs/FormatMessages.md`, Withdrawal and drop)
         public var withdrawing: [String] = []
-        /// Whether the message is only for the app's extension: it shows nothing if Apple lets it, and otherwise shows
-        /// the notification quietly.
+        /// Whether the message is only for the app's extension, which shows nothing if Apple lets it, and otherwise shows the
+        /// notification quietly.
         public var isDropped = false
-        /// Whether the user may answer, if the sealer has an answer secret. The name of such a message is never used for
-        /// another payload, because it is what an answer names. (`Docs/FormatAnswers.md`)
+        /// Whether the user may answer, if the sealer has an answer secret. Never reuse the name of such a message for another
+        /// payload, because the answer names it. (`Docs/FormatAnswers.md`)
         public var isAnswerable = false
         /// References to sealed and stored files, at most 8; they are sent encrypted and count as payload.
         public var attachments: [AttachmentReference] = []
         /// The sealed and stored body, if it is too long for a push; if it cannot be fetched, the payload's own body is
         /// shown.
         public var fullBody: FullBody?
-        /// The person that the notification is from, for a communication notification; nil for none.
+        /// The sender shown by a communication notification; nil for none.
         public var from: CommunicationSender?
 
         /// Creates an alert for 30 days from an APNs payload.
@@ -46,7 +46,7 @@ extension Sealer {
 }
 
 extension Sealer.Message {
-    /// Checks what does not depend on the payload; returns what the provider signs that the push is for.
+    /// Checks everything but the payload; returns the push class that the provider signs.
     func check(
         for device: DevicePublicKey, _ certificate: Certificate?, at now: Timestamp
     ) throws(SealError) -> PushClass {
@@ -86,7 +86,7 @@ extension Sealer.Message {
         throw .payloadTooLarge(minified.count, budget: budget)
     }
 
-    /// Returns the payload as it is sent without sealing, without white space: nothing but APNs checks it.
+    /// Returns the payload to send unsealed, without white space; only APNs' own rules apply to it.
     package func unsealed() throws(SealError) -> ContiguousArray<UInt8> {
         guard withdrawing.isEmpty, !isDropped, !isAnswerable else {
             throw SealError(
@@ -107,7 +107,7 @@ extension Sealer.Message {
         PushLimit(pushType: pushType, isSentExactly: isSentExactly, suite: suite)
     }
 
-    /// Returns the id of a message with a name, nil for one without; throws `invalidRequest` for an empty name.
+    /// Returns the id of a named message, nil for one without a name; throws `invalidRequest` for an empty name.
     func id() throws(SealError) -> MessageID? {
         guard let name else { return nil }
         // All messages with the empty name would be the same message, and a phone would show only the first.

@@ -21,7 +21,7 @@ struct Answers {
     /// Whether answers can still be written.
     private(set) var isWanted = true
 
-    /// Waits for its turn, and writes a part of the answers; returns false if writing has failed.
+    /// Waits for its turn, then writes a part of the answers; returns false if writing has failed.
     private let write: ((Answers) -> Bool)?
 
     /// - Parameter write: Writes a part of a long answer; nil if there are no parts.
@@ -30,7 +30,7 @@ struct Answers {
     /// Answers a line with an object, or with the error that is thrown, beside members that the line brought.
     ///
     /// - Parameters:
-    ///   - repeated: Writes what an error repeats of the line.
+    ///   - repeated: Writes the part of the line that an error repeats.
     ///   - members: Writes the members of the answer, up to those that are passed through.
     /// - Returns: The error.
     @discardableResult
@@ -70,7 +70,7 @@ struct Answers {
         output.append(newline)
     }
 
-    /// Writes what there is, as a part.
+    /// Writes the answers so far, as a part.
     mutating func flush() {
         guard let write else { return }
         isWanted = isWanted && write(self)
@@ -94,7 +94,7 @@ struct BatchTally: Sendable, Equatable {
     var bytes: [Int: Int] = [:]
     /// The working time of all threads, in nanoseconds.
     var nanoseconds: UInt64 = 0
-    /// The time from the reading of a line to its answer.
+    /// The time from reading a line to its answer.
     var latency = DurationHistogram()
 
     /// The number of refused messages.

@@ -63,7 +63,7 @@ struct Batch {
 
     /// Answers lines. A signal may end a stream without leaving anything unanswered.
     ///
-    /// - Parameter source: Makes the source of the lines, whose reading the signal ends.
+    /// - Parameter source: Makes the source of the lines; the signal ends reading.
     func run<Source: LineSource & Sendable, Worker: LineWorker>(
         size: Int? = nil, isStream: Bool = false, worker: @escaping @Sendable () throws -> Worker,
         source: (StopSignal) -> Source

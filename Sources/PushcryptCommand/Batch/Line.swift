@@ -13,7 +13,7 @@ package struct Line {
     package let number: Int
     /// The line, if it is the name of a recipient and not an object.
     let name: String?
-    /// Whether a store has listed the line, so that its device may be gone since.
+    /// Whether the line was listed from a store, so its device may have been removed since.
     var isListed: Bool { form.content == .ids }
 
     private let form: LineForm
@@ -22,14 +22,14 @@ package struct Line {
     private var members: [JSONMember] = []
     /// The members that are passed through, in order.
     private(set) var passed: [JSONMember] = []
-    /// Why the line is refused, whatever its members say.
+    /// The reason that the line is refused, whatever its members say.
     private var failure: Failure?
-    /// Whether an earlier run has refused it, and given it back.
+    /// Whether the line is an error that an earlier run wrote.
     package private(set) var isRepeated = false
     /// The name of what may be the payload, if the line has none.
     private var misspeltPayload: String?
 
-    /// Reads a line; nil for one that is too long. What is wrong with it, `check` says.
+    /// Reads a line; nil for one that is too long. `check` throws if the line is invalid.
     package init(_ number: Int, _ text: ContiguousArray<UInt8>?, _ form: LineForm) {
         (self.number, self.form) = (number, form)
         guard let text else {
@@ -62,13 +62,13 @@ package struct Line {
             } else if !form.names.added.contains(member.name) {
                 passed.append(member)
             } else if !isRepeated || !LineNames.ofFailures.contains(member.name) {
-                // What an earlier run has added is dropped: a line that failed can be given again as it is.
+                // Members that an earlier run added are dropped, so a failed line can be given again as it is.
                 reserved = reserved ?? member.name
             }
         }
         if form.names.read.contains("payload"), value("payload") == nil {
             misspeltPayload = passed.first { Self.isNearly("payload", $0.name) }?.name
-            // Passed on, it would be in the clear.
+            // Passed through, it would be in the clear.
             passed.removeAll { Self.isNearly("payload", $0.name) }
         }
         for name in passed.lazy.map(\.name) {
@@ -80,16 +80,16 @@ package struct Line {
         }
     }
 
-    /// Refuses a line that cannot be answered with what it asks for.
+    /// Throws if the line is invalid.
     package func check() throws { if let failure { throw failure } }
 
     package subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
-    /// Says once in a run what looks like a mistake.
+    /// Warns, once in a run, of a likely mistake.
     func warn(_ text: @autoclosure () -> String) { form.warning?.give(text()) }
 
-    /// Whether a name is another in other letter case, or one of at least three letters with one letter wrong, missing, too many
-    /// or exchanged with its neighbour.
+    /// Whether two names differ only in case, or, with at least three letters, by one letter that is wrong, missing, extra or
+    /// swapped with its neighbour.
     static func isNearly(_ name: String, _ other: String) -> Bool {
         guard abs(name.utf8.count - other.utf8.count) <= 1 else { return false }
         let (a, b) = (name.utf8.map(folded), other.utf8.map(folded))

@@ -5,7 +5,7 @@ package import PushcryptCommandKit
 package struct LineNames: Sendable {
     /// Those that are read, and not passed through.
     package let read: Set<String>
-    /// The others that the answer has, or that of a command after this one, which a line must not bring.
+    /// Other members of the answer, or of a later command's answer, which a line must not have.
     package let added: Set<String>
 
     package init(read: Set<String>, added: Set<String>) {
@@ -13,7 +13,7 @@ package struct LineNames: Sendable {
         self.added = added.union(["error", "line"]).subtracting(read)
     }
 
-    /// Those that only the answer to a line that failed has.
+    /// Members that only the answer to a failed line has.
     static let ofFailures: Set = ["error", "line", "status", "reason", "timestamp", "retry", "reply"]
 
     // MARK: Commands
@@ -71,7 +71,7 @@ package struct LineForm: Sendable {
     var content = Content.objects
     /// The longest line in bytes.
     var maximumLength = Line.maximumLength
-    /// Tells of what looks like a mistake in a line; nil if nobody is told.
+    /// Warns of a likely mistake in a line; nil for no warnings.
     let warning: OnceWarning?
 
     package init(_ names: LineNames, _ warning: OnceWarning? = nil) { (self.names, self.warning) = (names, warning) }
@@ -88,19 +88,19 @@ enum Emission: String, CaseIterable, Sendable {
     /// A file for Apple's simulator: the payload and the app it is for.
     case apns
 
-    /// Whether it is what `send` reads, of which the caller may choose headers.
+    /// Whether `send` reads it, so that the caller may choose headers.
     var isRequest: Bool { self == .request || self == .relay }
 }
 
 // MARK: Failures
 
-/// What is wrong with a line itself, in a word for programs.
+/// A fault of a line itself, as a code for programs.
 package enum LineCode: String, CaseIterable, CustomStringConvertible, Sendable {
     /// Not an object, or one with a wrong member.
     case malformedLine = "malformed-line"
     /// Longer than a line may be.
     case lineTooLong = "line-too-long"
-    /// A member to pass through has the name of one of the answer's.
+    /// A member to pass through has the name of one of the answer's members.
     case reservedKey = "reserved-key"
     /// The user has no devices.
     case noDevice = "no-device"
@@ -133,7 +133,7 @@ extension Failure {
         json.integer(number, for: "line")
     }
 
-    /// Whether members are as `write` writes them, and do not only have the names.
+    /// Whether `write` wrote these members: the names alone do not suffice.
     static func isWritten(in members: [JSONMember]) -> Bool {
         guard let error = members.first(where: { $0.name == "error" })?.value.members,
             members.first(where: { $0.name == "line" })?.value.integer != nil

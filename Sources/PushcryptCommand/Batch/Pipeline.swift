@@ -3,9 +3,9 @@ internal import PushcryptCommandKit
 
 /// Answers the lines of an input on several threads, and writes the answers in the order of the input.
 ///
-/// One thread at a time reads a chunk. The thread that finishes the next answer in order writes it, and all that follow it
-/// and are finished. A very long answer is written in parts. Reading pauses while too much is unwritten, and a write error
-/// ends the batch.
+/// One thread at a time reads a chunk. The thread that finishes the next answer in order writes it, and all finished ones that
+/// follow it. A very long answer is written in parts. Reading pauses while too much is unwritten, and a write error ends the
+/// batch.
 final class Pipeline<Source: LineSource & Sendable, Worker: LineWorker>: Sendable {
     /// The time between calls of `tick`, in milliseconds.
     private static var tickInterval: UInt64 { 200 }
@@ -46,7 +46,7 @@ final class Pipeline<Source: LineSource & Sendable, Worker: LineWorker>: Sendabl
 
     private let source: Monitor<Source>
     private let order = Monitor(Order())
-    /// The number of threads that have not ended; apart, because waiting for them would otherwise wake at every chunk.
+    /// The number of threads that have not ended; kept apart, or waiting for them would wake at every chunk.
     private let threads: Monitor<Int>
     private let limits: PipelineLimits
     private let stop: StopSignal
@@ -178,7 +178,7 @@ final class Pipeline<Source: LineSource & Sendable, Worker: LineWorker>: Sendabl
     }
 }
 
-/// Answers that a thread is done with.
+/// Answers that a thread has finished.
 struct Finished: Sendable {
     let output: ContiguousArray<UInt8>
     let log: ContiguousArray<UInt8>

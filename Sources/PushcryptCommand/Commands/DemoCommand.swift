@@ -40,7 +40,7 @@ struct DemoCommand: CommandBody {
             throw Failure.usage("\(quoted(folder)) exists already", hint: "name a folder that does not exist")
         }
         try TemporaryFolder(beside: folder).whileItExists { (path) throws in
-            // A file that is never committed takes what the commands write.
+            // A file that is never committed takes the commands' output.
             let output = try OutputFile("\(path)/output", mode: 0o600, force: false)
             var silent = Console(
                 input: console.input, output: output.descriptor, messages: console.messages, terminal: console.terminal,

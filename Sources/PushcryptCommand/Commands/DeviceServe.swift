@@ -63,7 +63,7 @@ struct DeviceServe {
     }
 }
 
-/// A store that is opened anew, with the key that it has, after its files were replaced, as by a restore.
+/// A store that is reopened with the same key when its files have been replaced, as by a restore.
 private struct OpenedStore {
     private var store: SQLiteKeyStore
 
@@ -88,7 +88,7 @@ private struct OpenedStore {
         do throws(KeyStoreError) {
             if try isDue(store) { store = try store.anotherConnection() }
         } catch {
-            // Never exit 65, which says that there is no such code.
+            // Never exit 65, which means that there is no such code.
             let failure = Failure(error)
             throw Failure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
         }

@@ -40,7 +40,7 @@ struct HelpCommand: CommandBody {
     }
 }
 
-/// All that help says, for programs: the manual is made of it.
+/// All help texts, for programs: the manual is made from them.
 struct CommandListing {
     private let table: CommandTable
     private let path: [String]

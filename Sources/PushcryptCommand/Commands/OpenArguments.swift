@@ -48,7 +48,7 @@ struct ReceiverArguments: Sendable {
 }
 
 extension ReceiverArguments {
-    /// Calls `body` with the receiver; what it notes without a guard is gone afterwards.
+    /// Calls `body` with the receiver; without a guard, its notes are discarded afterwards.
     func withReceiver<R>(
         _ store: StoreArguments, _ console: Console, _ body: (CommandReceiver) throws -> R
     ) throws -> R {
@@ -92,7 +92,7 @@ extension CommandReceiver {
         )
     }
 
-    /// - Parameter folder: An empty folder for what is noted of the messages; nil for the store's own place.
+    /// - Parameter folder: An empty folder for notes on the messages; nil for the store's own place.
     private static func store(
         _ arguments: ReceiverArguments, _ store: StoreArguments, notingIn folder: String?, _ console: Console
     ) throws -> CommandReceiver {
@@ -139,7 +139,7 @@ struct FullBodyArgument: Sendable {
 }
 
 extension Arguments {
-    /// `--push-type`, of a push that is received.
+    /// `--push-type` of a received push.
     mutating func pushClass() -> PushClass {
         let type: ReceivedPushType? = choice(
             "--push-type", "TYPE",
@@ -154,7 +154,7 @@ extension Arguments {
 
 private enum ReceivedPushType: String, CaseIterable { case alert, background, voip }
 
-/// `--answer`: what the user chooses, and types.
+/// `--answer`: the user's choice, and the text typed.
 struct AnswerArgument: Sendable {
     private let action: String
     private let text: String?

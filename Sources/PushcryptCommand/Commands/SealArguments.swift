@@ -125,7 +125,7 @@ struct SealArguments: Sendable {
 
     // MARK: Values
 
-    /// Reads what every message is, without the payload.
+    /// Reads the options that apply to every message.
     func settings(_ console: Console) throws -> SealSettings {
         if !form.emission.isRequest {
             if let name = message.collapseName != nil ? "--collapse-id" : message.priority != nil ? "--priority" : nil {
@@ -196,7 +196,7 @@ struct FittingArguments: Sendable {
         url = arguments.value(
             "--url", "PREFIX",
             help: "with --overflow: the folder's address, to which names of files are appended")
-        // With a file for the whole body, the short one may be cut.
+        // With a file for the whole body, the body in the push may be cut.
         self.texts = texts.isEmpty && overflow != nil ? [.body] : texts
         arguments.option("--url", needs: "--overflow", hint: "add --overflow with a folder for the files")
     }

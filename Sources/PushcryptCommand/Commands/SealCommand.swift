@@ -38,7 +38,7 @@ struct SealCommand: CommandBody {
                 throw Failure.usage("--id names one message, and there are many", hint: "give each line its 'id'")
             }
         } else {
-            // Before a store is open: it may be long in coming.
+            // Read before a store is opened: the payload may take long to arrive.
             settings.message.content.payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
         }
         if case .one(let device) = recipients { return try seal(settings, for: device, console) }
@@ -77,7 +77,7 @@ struct SealCommand: CommandBody {
         var settings = settings
         let source = try arguments.keys(console)
         try arguments.complete(&settings.message, from: source)
-        // Wrong keys are wrong for every line.
+        // A wrong key affects every line.
         let keys = try Keys(source)
         if let warning = keys.warning { console.warningOnce("\(warning.code): \(warning)") }
         if case .lines = recipients {

@@ -8,10 +8,10 @@ struct Explanation: Sendable {
     let areas: [Area]
     /// One phrase, lower case, without a full stop.
     let summary: String
-    /// Why it happens; empty if the summary says it.
+    /// The cause; empty if the summary says it.
     let text: String
     fileprivate(set) var fix = "None needed."
-    /// What the phone shows, and who learns of the code.
+    /// The phone's display, and who learns of the code.
     fileprivate(set) var shown: String
 
     /// A part of the project that has codes.

@@ -1,6 +1,6 @@
 internal import PushcryptCommandKit
 
-/// A scene as an SVG file that nothing need be loaded for, light or dark as the reader's screen.
+/// A scene as a self-contained SVG file, light or dark like the reader's screen.
 ///
 /// SVG does not break lines, so they are broken here, by estimated widths. Lengths are in points, as a phone has them.
 struct SVG {
@@ -44,7 +44,7 @@ struct SVG {
         (".danger", "#c01d1d", "#ff8a80"),
     ]
 
-    /// The fonts are of the reader's system, which also chooses those for other scripts and emoji.
+    /// The reader's system supplies the fonts, including those for other scripts and emoji.
     private static var style: String {
         let light = colours.map { "\($0.classes){fill:\($0.light)}" }.joined()
         let dark = colours.map { "\($0.classes){fill:\($0.dark)}" }.joined()
@@ -71,7 +71,7 @@ private struct Piece {
         height += piece.height
     }
 
-    /// Adds a piece over what is there.
+    /// Draws a piece over the others.
     mutating func draw(_ piece: Piece) { markup += piece.markup }
 
     /// The piece at another place.
@@ -96,7 +96,7 @@ private struct Piece {
         return Piece(markup: "<text class=\"\(name)\" \(place) \(writing)>\(XML.escaped(text))</text>")
     }
 
-    /// A person's face, or the icon of an app: a speech bubble with a lock in it.
+    /// A person's face, or an app's icon: a speech bubble with a lock.
     static func icon(_ face: String?) -> Piece {
         guard let face else {
             return Piece(
@@ -162,7 +162,7 @@ extension Card {
     /// A line of text with its style.
     private typealias Line = (text: String, name: String, direction: PreviewText.Direction)
 
-    /// The drawing of a view, with what it shows: the expanded one is left out if it shows no more than the banner.
+    /// The drawing of a view and its content; the expanded view is omitted if it shows no more than the banner.
     fileprivate func drawing(isExpanded: Bool) -> (piece: Piece, shown: [String]) {
         let thumbnail = isExpanded ? nil : thumbnail
         let room = Size.right - Size.left - (thumbnail == nil ? 0 : Size.thumbnail + Size.padding)

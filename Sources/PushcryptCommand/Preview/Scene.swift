@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-/// The drawing of a push: what the relay has, what the phone shows, and the fallback.
+/// The drawing of a push: the relay's view, the phone's, and the fallback.
 ///
 /// Texts of a payload are `PreviewText`, or have no control characters.
 struct Scene: Sendable {
@@ -59,7 +59,7 @@ struct Card: Sendable {
         let note: String
     }
 
-    /// The texts of a view, their names, and the most lines that the system gives each.
+    /// The texts of a view, with their names and the most lines that the system gives each.
     func texts(isExpanded: Bool) -> [(text: PreviewText, name: String, lines: Int)] {
         let lines = isExpanded ? (title: 2, body: 16) : (title: 1, body: 4)
         return [(title, "title", lines.title), (subtitle, "subtitle", lines.title), (body, "body", lines.body)]
@@ -136,7 +136,7 @@ extension Card.Action {
 }
 
 extension Fact {
-    /// Returns what a notification has besides its texts; `category` is nil if the app's categories are unknown.
+    /// Returns a notification's properties besides its texts; `category` is nil if the app's categories are unknown.
     fileprivate static func facts(of delivery: Delivery, _ category: CategoryDeclaration??) -> [Fact] {
         let (content, opened) = (delivery.content, delivery.opened)
         let actions =

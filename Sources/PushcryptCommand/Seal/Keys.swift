@@ -6,7 +6,7 @@ internal import PushcryptKeyStore
 enum KeySource: Sendable {
     /// A key, and no devices.
     case key(EnvelopeSigner, for: Topic?)
-    /// The devices of a store, with its key of this name, or the one of each device's app.
+    /// The devices of a store, with the store's key of this name, or the key of each device's app.
     case store(SQLiteKeyStore, signWith: String?)
 }
 
@@ -30,14 +30,13 @@ final class Keys {
         var name: String?
         /// The app that the key is bound to.
         let topic: Topic?
-        /// Why the store may be an old copy, for the person who seals; its code is `stale-store`.
+        /// A warning that the store may be an old copy; its code is `stale-store`.
         var warning: KeyStoreError?
     }
 
     /// The most devices to look up together.
     static let devicesAtOnce = 256
-    /// The most sealers to keep, which is more than providers use: placeholders that differ from line to line must not fill the
-    /// memory.
+    /// The most sealers to keep, more than providers use: placeholders that differ from line to line must not fill the memory.
     private static let mostSealers = 64
 
     /// The keys that have signed, or are about to.
@@ -83,7 +82,7 @@ final class Keys {
         }
     }
 
-    /// Reads the settings, and the key that signs if the caller names one, or the one that most likely does.
+    /// Reads the settings, and the key that signs: the one named by the caller, or the most likely one.
     private func read() throws(KeyStoreError) {
         guard var store else { return }
         store.topic = try store.connection.defaultTopic()
@@ -94,7 +93,7 @@ final class Keys {
         do throws(KeyStoreError) {
             _ = try signer(named: nil, for: nil, nil, in: store)
         } catch {
-            // Which of several keys it is, each device says.
+            // With several keys, each device determines which one signs.
             guard store.name == nil, error.code == .ambiguousName else { throw error }
         }
     }
@@ -115,7 +114,7 @@ final class Keys {
         self.store?.version = version
     }
 
-    /// Why the store may be an old copy; nil if no phone says so.
+    /// A warning that the store may be an old copy; nil if no phone says so.
     var warning: KeyStoreError? { signers.lazy.compactMap(\.warning).first }
 
     // MARK: Signers
@@ -128,7 +127,7 @@ final class Keys {
         do throws(KeyStoreError) {
             return try signer(named: store.providers.key(for: topic, pinned: pinned).name, of: store)
         } catch {
-            // The store's topic is for messages that have none, and whose key says none.
+            // The store's topic is for messages that name none, and whose key is bound to none.
             guard topic == nil, let topic = store.topic else { throw error }
             return try signer(named: store.providers.key(for: topic, pinned: pinned).name, of: store)
         }
@@ -147,7 +146,7 @@ final class Keys {
         return signers[signers.count - 1]
     }
 
-    /// Returns a key for what no phone checks.
+    /// Returns a key for data that no phone checks.
     func anySigner() throws -> Signer {
         if let signer = signers.first { return signer }
         guard let store, let record = store.providers.records.first else {
@@ -196,8 +195,8 @@ final class Keys {
         return secret
     }
 
-    /// The app that a message is for. The caller's word and the topics that the keys are bound to must agree; the store's
-    /// setting is for messages that have none of these.
+    /// The app that a message is for. The caller's topic and the topics that the keys are bound to must agree; the store's
+    /// setting is for messages that have neither.
     private func topic(_ given: Topic?, _ signer: Signer, _ device: Device) throws -> Topic {
         if let given, let bound = signer.topic, bound != given {
             throw Failure.conflict("the provider's key", "provider key \(quoted(signer.name ?? ""))", bound, given, nil)
@@ -217,11 +216,11 @@ final class Keys {
 
     // MARK: Devices
 
-    /// Finds the devices of the first recipients in one snapshot: of one recipient at least, and of no more than have
-    /// `devicesAtOnce` devices together, or a little more.
+    /// Finds the devices of the first recipients in one snapshot: of at least one recipient, and of as many as have about
+    /// `devicesAtOnce` devices together.
     ///
-    /// A user has one device or several, every other recipient has one, and nil, a refused line, has none. A failure concerns
-    /// that device or recipient alone.
+    /// A user has one device or several, every other recipient has one, and nil, a refused line, has none. A failure affects only
+    /// that device or recipient.
     func devices(for recipients: some Collection<Recipient?>) throws -> [[Result<Device, any Error>]] {
         guard let store else { return recipients.map(Self.device) }
         return try store.connection.readDevices { (reader) throws(KeyStoreError) in

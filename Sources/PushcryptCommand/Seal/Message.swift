@@ -1,7 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// Whom a message is for.
+/// The recipient of a message.
 enum Recipient: Sendable {
     /// The id of a device in the store.
     case device(String)
@@ -27,7 +27,7 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Reads whom a line names.
+    /// Reads the recipient that a line names.
     fileprivate init(_ line: Line) throws {
         if let name = line.name {
             self = line.isListed ? .device(name) : try Self(named: name)
@@ -48,7 +48,7 @@ enum Recipient: Sendable {
     }
 }
 
-/// A message to seal: what the command line says of every message, and what its line says in a batch.
+/// A message to seal, from the command line and, in a batch, its line.
 struct Message: Sendable {
     var content: Sealer.Message
     var recipient = Recipient.keyless
@@ -66,10 +66,11 @@ struct Message: Sendable {
 // MARK: Lines
 
 extension Message {
-    /// The members that only one device can have: with one for all of a user's, one phone would get the pushes of the others.
+    /// The members that only one device can have: if all of a user's devices shared one, one phone would get the pushes of the
+    /// others.
     static let ownNames = ["token", "environment", "grant", "apns_id"]
 
-    /// Reads what a line says of a message that is otherwise the same for all.
+    /// Reads a line's changes to a message that is otherwise the same for all.
     ///
     /// - Parameter bringsPayload: Whether the line has a payload of its own.
     init(_ line: Line, _ common: Message, bringsPayload: Bool) throws {
@@ -111,7 +112,7 @@ extension Message {
             } ?? priority
     }
 
-    /// Refuses an address that `send` would refuse, for ever.
+    /// Refuses an address that `send` would always refuse.
     private func checkAddress(_ line: Line) throws {
         _ = try line.read("token", PushAddress.tokenForm) { $0.string.flatMap(PushAddress.token) }
         _ = try line.read("environment", PushAddress.environmentForm) { $0.string.flatMap(PushEnvironment.init) }
@@ -132,7 +133,7 @@ extension Message {
 }
 
 extension CommunicationSender {
-    /// Reads a line's `from_name`: the member that the sealed payload has, or a name.
+    /// Reads a line's `from_name`: an object as in the sealed payload, or a name.
     fileprivate init(_ value: JSONValue, of line: Line) throws {
         if value.kind == .object {
             for (name, _) in value.members where !CommunicationSender.memberNames.contains(name) {

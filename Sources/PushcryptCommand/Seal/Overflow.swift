@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 /// The folder for bodies that are too long for a push: each becomes a sealed file under a random name, which the caller stores
 /// where phones fetch it.
 struct Overflow: Sendable {
-    /// The random bytes of a file's name: names are neither guessed nor repeated.
+    /// The random bytes of a file's name, enough that names are neither guessed nor repeated.
     private static let nameLength = 16
 
     private let folder: String
@@ -25,7 +25,7 @@ struct Overflow: Sendable {
         do { try AttachmentRules.check(url: prefix + "0") } catch { throw Failure(error, inOption: "--url") }
     }
 
-    /// Seals a message, and if it is too long again with its body in a file, and with texts shortened as it allows.
+    /// Seals a message; if it is too long, again with its body in a file and its texts shortened as it allows.
     ///
     /// The file is written once the first message that refers to it is sealed.
     func seal(

@@ -2,9 +2,9 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// What the threads of a batch need to know: how its lines are read, and how they are answered.
+/// The settings that the threads of a batch share: how lines are read and answered.
 struct SealSettings: Sendable {
-    /// What a message is, unless its line says otherwise.
+    /// The message, unless its line says otherwise.
     var message: Message
     var form = SealForm()
     var lines = LineForm.Content.objects
@@ -30,7 +30,7 @@ final class SealWorker: LineWorker {
     private let keys: Keys
     private let console: Console
 
-    /// - Parameter warning: Tells of what looks like a mistake in a line.
+    /// - Parameter warning: Warns of a likely mistake in a line.
     init(_ settings: SealSettings, _ keys: Keys, _ warning: OnceWarning?, _ console: Console) {
         (self.settings, self.keys, self.console) = (settings, keys, console)
         var form = LineForm(
@@ -98,7 +98,7 @@ final class SealWorker: LineWorker {
         return (sealed, answers.output)
     }
 
-    /// Seals a message for a device; for one without a key, makes what is sent as it is.
+    /// Seals a message for a device; for one without a key, makes the unsealed message.
     private func seal(_ message: Message, for device: Device) throws -> Sealed {
         let (now, emission) = (settings.now(), settings.form.emission)
         guard let key = device.key else { return try pass(message, at: now) }
@@ -120,7 +120,7 @@ final class SealWorker: LineWorker {
             device: device, json: payload.json, payload: payload, request: request, relayMessage: relay, file: file)
     }
 
-    /// No rule of sealing applies: only what APNs checks.
+    /// No rule of sealing applies, only APNs' own.
     private func pass(_ message: Message, at now: Timestamp) throws -> Sealed {
         guard settings.form.passesUnencrypted else {
             throw Failure(

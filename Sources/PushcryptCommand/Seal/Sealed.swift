@@ -4,7 +4,7 @@ internal import PushcryptCommandKit
 /// A message for one device, as it is written.
 struct Sealed {
     let device: Device
-    /// What is sent to Apple.
+    /// The payload sent to Apple.
     let json: ContiguousArray<UInt8>
     /// Nil if it is not sealed, for a device without a key.
     var payload: SealedPayload?
@@ -19,7 +19,7 @@ struct Sealed {
         emission == .apns ? request?.simulatorFile ?? json : json
     }
 
-    /// Writes the answer: the recipient, the message, and what goes on to `send`.
+    /// Writes the answer: the recipient, the message, and the members for `send`.
     func write(_ form: SealForm, _ line: Line, to json: inout JSONWriter) {
         line.writeRecipient(device.id, to: &json)
         writeMessage(form, to: &json)
@@ -30,7 +30,7 @@ struct Sealed {
         }
     }
 
-    /// Writes everything but where it goes.
+    /// Writes everything but recipient and address.
     func writeMessage(_ form: SealForm, to json: inout JSONWriter) {
         if let relayMessage {
             relayMessage.write(to: &json)
@@ -57,7 +57,7 @@ struct Sealed {
 
     // MARK: Messages
 
-    /// What the journal of the phone calls it; nil if it is not sealed.
+    /// The fingerprint in the phone's journal; nil if the message is not sealed.
     var fingerprint: String? { payload?.envelope.fingerprint.description }
 
     var event: String { payload == nil ? "unencrypted" : "sealed" }
@@ -91,7 +91,7 @@ extension SealedPayload {
         AlertText.allCases.compactMap { text in shortened[text].map { (text, $0) } }
     }
 
-    /// Writes what is known of the message without its keys; a request has the push type already.
+    /// Writes the facts that are known without the keys; a request has the push type already.
     fileprivate func writeFacts(beside emission: Emission, to json: inout JSONWriter) {
         json.string(envelope.fingerprint.description, for: "fingerprint")
         json.string(messageID.description, for: "message_id")
@@ -122,7 +122,7 @@ extension Line {
             ] + Message.ownNames, to: &json)
     }
 
-    /// Writes where Apple delivers to: as the line says, or else the store. An environment belongs to its token.
+    /// Writes the token and its environment: from the line, or else from the store. An environment belongs to its token.
     fileprivate func writeAddress(_ stored: PushAddress?, to json: inout JSONWriter) {
         if let stored, value("token") == nil {
             let isOwn = value("environment") != nil
@@ -134,7 +134,7 @@ extension Line {
         write(["apns_id"], to: &json)
     }
 
-    /// Writes the grant for a relay: as the line says, or else the store.
+    /// Writes the grant for a relay: from the line, or else from the store.
     fileprivate func writeGrant(_ stored: PushAddress, to json: inout JSONWriter) {
         if value("grant") != nil { write(["grant"], to: &json) } else { stored.writeGrant(to: &json) }
     }

@@ -8,7 +8,7 @@ enum SigningKeyFile {
     /// A signing key, which its certificate binds to an app.
     case signing(SigningCredential)
 
-    /// The key as what hedges files, for which the app does not matter.
+    /// The key for hedging files, for which the app does not matter.
     var hedge: Sealer {
         switch self {
         case .provider(let key): Sealer(provider: key, topic: .example)
@@ -20,7 +20,7 @@ enum SigningKeyFile {
         }
     }
 
-    /// The key as what signs messages, and the app that it is bound to.
+    /// The key for signing messages, and the app that it is bound to.
     func signer(for topic: Topic?) throws -> (signer: EnvelopeSigner, topic: Topic?) {
         switch self {
         case .provider(let key): return (EnvelopeSigner(key), nil)

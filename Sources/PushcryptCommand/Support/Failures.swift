@@ -99,7 +99,7 @@ extension Failure {
     init(_ error: any Error, inOption name: String) { self.init(error, in: name, exit: .usage) }
 }
 
-/// Names the place of what is wrong in the errors of `body`.
+/// Adds the place of the wrong input to errors of `body`.
 func naming<R>(_ place: String, exit: ExitCode? = nil, _ body: () throws -> R) throws -> R {
     do { return try body() } catch { throw Failure(error, in: place, exit: exit) }
 }

@@ -45,7 +45,8 @@ extension Topic {
 }
 
 extension Console {
-    /// Warns of a topic that ends like APNs topics of one push type, or begins with a team's id: phones would look for another app.
+    /// Warns of a topic that ends like the APNs topics of one push type, or begins with a team's id: phones would look for
+    /// another app.
     func warnOfSuffix(_ topic: Topic) {
         if let prefix = topic.bundleID.split(separator: ".").first, isAppleID(String(prefix)) {
             warning("\(topic) begins with \(prefix), as if with a team's id: give the app's bundle id alone")

@@ -26,7 +26,7 @@ struct SwiftSources {
     mutating func add(_ source: ContiguousArray<UInt8>, file: String = "") {
         let words = SwiftWords(source).words
         self.words.formUnion(words)
-        // Others have types and labels of these names, too.
+        // Other libraries have types and labels of these names, too.
         let isOurs = words.contains { $0.hasPrefix("Pushcrypt") }
         // What is compiled under a condition is unknown.
         var conditions = 0

@@ -43,7 +43,7 @@ package struct EnrolmentStep: Sendable, CustomStringConvertible {
 package enum EnrolmentNotice: String, CaseIterable, Hashable, Sendable {
     /// Alerts are off: nothing is shown, and the service extension does not run.
     case alertsOff = "alerts-off"
-    /// The last push was sealed more than a day after this phone's time, so that it does not open: its clock is behind.
+    /// The last push was sealed more than a day after this phone's time and did not open: the phone's clock is behind.
     case clockBehind = "clock-behind"
     /// The account trusted a key that came in a reply, and a built-in one takes its place. Expected once after the app
     /// has changed from ``FirstTrust/firstReply`` to another key; otherwise someone has controlled the channel to the

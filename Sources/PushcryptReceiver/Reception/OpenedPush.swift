@@ -114,7 +114,7 @@ package struct OpenedPush: Sendable {
         return Handover(delivery: delivery, isAsPrepared: isAsPrepared, claim: taken, problems: problems)
     }
 
-    /// The delivery to show if the guard does not respond in time; nil for what was prepared.
+    /// The delivery to show if the guard does not respond in time; nil for the prepared one.
     package func unanswered(after claim: ReplayClaim?) -> Delivery? {
         guard let claim, claim.verdict != .new else { return nil }
         return shown(claim, rings: false, isWithdrawn: claim.verdict == .withdrawn)

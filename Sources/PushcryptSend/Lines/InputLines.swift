@@ -57,7 +57,7 @@ struct InputLines {
         }
     }
 
-    /// Takes the next line that is not empty, nil for one that is too long; returns nil if there is no whole one.
+    /// Takes the next non-empty line, nil for one that is too long; returns nil if no line is complete.
     mutating func next() -> ContiguousArray<UInt8>?? {
         while let line = nextOfAny() {
             if let line, line.allSatisfy(Self.isBlank) { continue }

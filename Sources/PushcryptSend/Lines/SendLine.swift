@@ -32,7 +32,7 @@ struct SendLine {
         return parts + message.payload.count
     }
 
-    /// Reads a line, for a publisher's relay if `isForRelay` is true; nil for one that is too long, or of which the end was not read.
+    /// Reads a line, for a publisher's relay if `isForRelay` is true; nil for one that is too long or incomplete.
     ///
     /// - Parameter warning: Tells of members that look like mistakes; nil if nobody is told.
     init(
@@ -108,7 +108,7 @@ extension PushToSend {
     init(_ line: Line) throws {
         let payload = try line.payload()
         let isClear = try line.read("unencrypted", "true or false", \.bool) ?? false
-        // APNs would deliver what was never sealed, and Apple could read it.
+        // APNs would deliver an unsealed payload, and Apple could read it.
         guard payload.isSealed || isClear else {
             throw Failure(
                 .notSealed,
@@ -163,7 +163,7 @@ extension PushToSend {
 
     /// Reads what `seal --emit relay` writes: a message of Docs/Relay.md beside recipient and name.
     ///
-    /// Whether the members are what a relay takes is for the relay to say, message by message.
+    /// The relay itself checks the members, message by message.
     init(forRelay line: Line) throws {
         guard let data = try line.text("data"), !data.isEmpty else {
             throw Failure(.notSealed, "the line has no data: seal with --emit relay")

@@ -79,7 +79,7 @@ final class AccountRegistrations: @unchecked Sendable {
         AccountTraces.keep(accounts.union(names), in: directory)
     }
 
-    /// Whether the last push was refused as sealed in the future, which is said only of a message that verified.
+    /// Whether the last push was refused as sealed in the future, which only a verified message can be.
     private var isClockBehind: Bool {
         guard let directory = try? settings.ownDirectory(),
             let last = try? ExtensionDatabase(in: directory.path).journal.entries().last

@@ -47,14 +47,14 @@ final class Fetch: Sendable {
 
     var isDone: Bool { state.withLock { !$0.files.contains { $0 == nil } } }
 
-    /// Passes on what is in a file that has come, then removes it.
+    /// Passes on the content of a fetched file, then removes the file.
     func read(_ index: Int, _ use: (Data) throws -> Void) throws {
         let file = try (file(index) ?? .failure(.stopped)).get()
         defer { AttachmentFolder.remove(file) }
         try use(Data(contentsOf: file))
     }
 
-    /// Gives up what has not come.
+    /// Gives up unfinished files.
     func giveUp() {
         let transfers = state.withLock { state in
             state.isStopped = true
@@ -65,7 +65,7 @@ final class Fetch: Sendable {
         DispatchQueue.global(qos: .utility).async { for transfer in transfers { transfer.cancel() } }
     }
 
-    /// Gives up what has not come, and removes what has.
+    /// Gives up unfinished files, and removes finished ones.
     func stop() {
         giveUp()
         let files = state.withLock { $0.files }

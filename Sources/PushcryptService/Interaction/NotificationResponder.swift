@@ -42,7 +42,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     }
 
     /// Handles a response. A thrown error is reported. A tap or a dismissal then counts as done; a custom action or a typed text
-    /// is kept and passed again for three days, because the user believes that it was sent.
+    /// is kept and passed again for three days, because the user believes it was sent.
     public typealias Handler = @Sendable (ReceivedResponse) async throws -> Answer
 
     private let configuration: Configuration

@@ -156,7 +156,7 @@ test("JSON of any kind is read in a time that its length decides", () => {
 
 test("one network cannot hold all bodies", { timeout: 60_000 }, async (context) => {
     const port = await listening(context, reading, 1);
-    /** Begins a request; returns what sends the rest of its body, and gives the status. */
+    /** Begins a request; returns a function that sends the rest of its body and gives the status. */
     const begin = async (address) => {
         const socket = connect(port, "127.0.0.1").setEncoding("utf8").on("error", () => {}), answered = socket.take(1).toArray().catch(() => [""]);
         socket.write(`POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\nx-forwarded-for: ${address}\r\ncontent-length: 500000\r\n\r\n`);

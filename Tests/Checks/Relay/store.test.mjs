@@ -82,7 +82,7 @@ test("what a crash cut was not answered, and joins nothing", (context) => {
     for (const text of [`${row} \n`, `${"\0".repeat(50)}\n`, `g${digits(1)}\n`, "\n", `x${digits(1)} 5\n`]) {
         assert.throws(() => fileStore(place(context, STORE_HEADER + text)), /is damaged/, text);
     }
-    // A damage longer than what is read at once must not end the reading.
+    // Damage longer than one read must not end reading.
     for (const long of ["\0".repeat(1 << 20), "x".repeat(3 << 20)]) {
         for (const text of [`${row}\n${long}\n${row}\n`, `${row}\n${long}`]) assert.throws(() => fileStore(place(context, STORE_HEADER + text)), /is damaged/);
     }

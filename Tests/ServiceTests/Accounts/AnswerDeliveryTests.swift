@@ -37,7 +37,7 @@ import Testing
         #expect(web.posts.suffix(2) == ["record", "answer"] && left.isEmpty)
     }
 
-    /// Something else at the server's address may say 200, with a page.
+    /// Something else at the server's address may answer 200 with a page.
     @Test(arguments: [nil, WebAnswer(status: 503, body: []), WebAnswer(status: 200, body: [0x3C])])
     func theRelayKeepsItForAServerThatIsNot(answer: WebAnswer?) async throws {
         let accounts = try await paired()

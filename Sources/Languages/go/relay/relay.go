@@ -103,9 +103,9 @@ func NewRequest(origin string, key ed25519.PrivateKey, messages []Message, at ti
 	return post(origin, path, key, map[string][]Message{"messages": messages}, at)
 }
 
-// NewAnswersRequest signs a request for the answers that phones have left for a push key, texts for AnswerOpener.Open. The relay waits for 0 to 25
-// seconds if there are none, and forgets up to 200 texts of the last response that are done: until then they come again, for an hour. Wait for as
-// much longer than for another response. (invalid-request, unusable-key, invalid-time)
+// NewAnswersRequest signs a request for the answers that phones have left for a push key, texts for AnswerOpener.Open. If there are none, the relay
+// waits for up to 25 seconds; allow that much more for the response. The relay forgets the texts in done, up to 200 of the last response; others come
+// again, for an hour. (invalid-request, unusable-key, invalid-time)
 func NewAnswersRequest(origin string, key ed25519.PrivateKey, wait time.Duration, done []string, at time.Time) (*Request, error) {
 	if wait < 0 || wait > longestWait || len(done) > mostDone {
 		return nil, refuse(pushcrypt.InvalidRequest, fmt.Sprintf("a relay waits for 0 to %v, and up to %d texts are done", longestWait, mostDone))

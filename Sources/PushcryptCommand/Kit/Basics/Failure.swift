@@ -44,9 +44,9 @@ package struct Failure: Error {
     package let exit: ExitCode
     /// What went wrong, in a word for programs.
     package let code: String
-    /// What went wrong, where the code stands beside it: in the answer to a line of a batch.
+    /// The message without the code, for use beside it: in the answer to a line of a batch.
     package let reason: String
-    /// What went wrong, for people.
+    /// The message for people.
     package let message: String
     package let hints: [String]
     /// The error behind the failure, for callers that distinguish causes.

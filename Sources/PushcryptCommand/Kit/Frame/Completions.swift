@@ -1,11 +1,11 @@
-/// A shell that can be completed for.
+/// A shell that has completions.
 package enum Shell: String, CaseIterable, Sendable {
     case bash, zsh, fish
 }
 
-/// The script that completes a program in a shell: commands, options, words and paths, as they are declared.
+/// The completion script of a program for a shell: commands, options, words and paths, as declared.
 ///
-/// It has no names of a store, which may come from users: bash expands what it offers.
+/// It offers no names from a store, which may come from users: bash expands what it offers.
 package struct Completions {
     private let program: String
     /// The words of each command, with a space before each; none for the program itself.

@@ -41,13 +41,13 @@ package enum Folder {
         }
     }
 
-    /// Whether there is anything at a path, a link that leads nowhere among it.
+    /// Whether anything exists at a path, including a dangling link.
     package static func hasEntry(at path: String) -> Bool {
         var status = stat()
         return unsafe lstat(RawText.path(path), &status) == 0
     }
 
-    /// Gives a file or a folder another path in the same file system.
+    /// Renames a file or a folder within a file system.
     package static func move(_ path: String, to new: String) throws(Failure) {
         guard unsafe rename(RawText.path(path), RawText.path(new)) == 0 else {
             throw .failed("cannot write \(quoted(new)): \(SystemError.last.text)")

@@ -22,7 +22,7 @@ package struct LocalSocket: ~Copyable {
         let own = try Self.open()
         let number = own.descriptor.number
         if try unsafe Self.call(path, { unsafe connect(number, $0, $1) }) == 0 { throw SystemError(code: EADDRINUSE) }
-        // Linux refuses a connection to any other file, too: a path that is one stays, and is in use.
+        // Linux also refuses a connection to any other kind of file: such a file stays, and counts as in use.
         if errno == ECONNREFUSED, Self.isSocket(path) { _ = unsafe unlink(path) }
         // Nobody else may connect between both calls.
         let mask = umask(0o117)

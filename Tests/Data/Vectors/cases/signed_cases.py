@@ -18,7 +18,7 @@ HELLO = base64url(seed("hello")[:16])
 
 
 def posted(record: dict[str, object]) -> bytes:
-    """What the reply to a posted record is signed over: the record, and its signature."""
+    """The bytes that the reply to a posted record is signed over: the record, and its signature."""
     data = compact(record)
     return data + sign(UPDATE.seed, posts.record_to_sign(OPEN, TOPIC, PROVIDER.public, data))
 

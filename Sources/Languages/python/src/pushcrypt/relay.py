@@ -125,12 +125,12 @@ def relay_request(origin: str, key: PushKey, messages: Iterable[Mapping[str, Any
 
 
 def relay_answers(origin: str, key: PushKey, *, wait: int = 0, done: Iterable[str] = (), at: datetime | None = None) -> RelayRequest:
-    """Signs a request for the answers that phones have left for a push key; wait for `wait` seconds more than otherwise.
+    """Signs a request for the answers that phones have left for a push key; allow `wait` seconds more for the response.
 
     Args:
         origin: The relay's, from your configuration, such as `https://push.example.com`.
         key: The push key.
-        wait: For how many seconds the relay waits if there are none, up to 25.
+        wait: How many seconds the relay waits if there are no answers, up to 25.
         done: Up to 200 texts of the last response, which the relay then forgets.
         at: The present time, as of `relay_request`.
     """

@@ -66,11 +66,11 @@ public record RelayRequest(String url, Map<String, String> headers, String body)
 
     /**
      * Signs a request for the answers that phones have left for a push key: texts for an {@link AnswerOpener}, which come again, for an hour, until
-     * they are done. Wait for its response for as much longer than for another's.
+     * they are done. Allow {@code wait} seconds more for its response.
      *
      * @param origin the relay's, from your configuration, such as {@code https://push.example.com}
      * @param key the push key
-     * @param wait for how many seconds the relay waits if there are none, 0 to 25
+     * @param wait how many seconds the relay waits if there are no answers, 0 to 25
      * @param done up to 200 texts of the last response, which the relay then forgets
      * @param at the relay's time
      * @return the request
