@@ -58,8 +58,6 @@ final class RunLines {
         wokeAt = now.uptime
     }
 
-    /// Whether there is none without an answer.
-    var isEmpty: Bool { held.isEmpty }
     var isStopped: Bool { stoppedAt != nil }
     var hasReadAll: Bool { input.isAtEnd }
     var isLogJSON: Bool { settings.log == .json }

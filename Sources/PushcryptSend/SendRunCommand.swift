@@ -138,9 +138,8 @@ extension SendRunCommand {
         _ text: String, proxy: String?, _ settings: inout Sender.Settings, _ console: Console
     ) throws {
         let origin = try SendArguments.origin(text)
-        let keys = arguments.isDryRun ? [] : try arguments.pushKeys(console)
+        let keys = arguments.isDryRun ? { [] } : try arguments.pushKeys(console)
         let route = RelayRoute(try arguments.login.destination(origin, proxy: proxy), origin, keys)
-        settings.dispatch.hasPreviousKey = keys.count > 1
         settings.routes[settings.standardEnvironment] = route
         settings.dispatch.peer = "the relay"
         // A relay counts the requests of a server, and each has many messages.

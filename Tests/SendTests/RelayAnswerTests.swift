@@ -11,7 +11,7 @@ import Testing
         -> [PushAnswer]
     {
         let origin = try #require(RelayOrigin("https://push.example.com"))
-        let route = RelayRoute(Destination(host: "push.example.com"), origin, [])
+        let route = RelayRoute(Destination(host: "push.example.com"), origin) { [] }
         let sent = (1...messages).map { Message(number: $0, push: PushToSend(deviceToken: "grant"), end: .max) }
         return route.answers(
             Response(status: status, retryAfter: retryAfter, body: .init(body.utf8)),
@@ -79,22 +79,35 @@ import Testing
     }
 
     /// The grant of a phone that has sent no record since the push key was replaced.
-    @Test(arguments: [true, false]) func aGrantForThePreviousKeyIsSignedByIt(_ hasPrevious: Bool) {
-        let world = World(usesToken: false) {
-            ($0.mostMessages, $0.mostStreams, $0.hasPreviousKey) = (45, 1, hasPrevious)
-        }
+    @Test func aGrantForAnotherKeyIsSignedByItOnceAndInOrder() {
+        let world = world()
         add(world, 2)
         // It waits for the answer, and then for a request of its own.
         add(world, 1)
         world.answer(relays(403, "wrong-key"))
-        guard hasPrevious else {
-            #expect(world.outcomes.count == 2)
-            return
-        }
-        #expect(world.sent.map { $0.request.messages.map(\.usesPreviousKey) } == [[true, true]])
+        #expect(world.sent.map { $0.request.messages.map(\.usesOtherKey) } == [[true, true]])
+        #expect(world.numbers == [1, 2])
         world.answer(relays(403, "wrong-key"))
         #expect(world.outcomes == Array(repeating: .refused(relays(403, "wrong-key")), count: 2))
-        #expect(world.sent.map { $0.request.messages.map(\.usesPreviousKey) } == [[false]])
+        #expect(world.sent.map { $0.request.messages.map(\.usesOtherKey) } == [[false]])
+    }
+
+    /// A process that was started before a key was replaced has it too.
+    @Test func theKeysAreThoseOfNow() throws {
+        let origin = try #require(RelayOrigin("https://push.example.com"))
+        let (first, second) = (PushKey(), PushKey())
+        var keys = [first]
+        let route = RelayRoute(Destination(host: "push.example.com"), origin) { keys }
+        func signer(usesOther: Bool) throws -> String? {
+            let message = Message(number: 1, push: PushToSend(deviceToken: "grant"), end: .max)
+            message.usesOtherKey = usesOther
+            return try route.request(Sent([message], token: 0, at: 0), at: 0).headers.first { $0.0 == "pushcrypt-key" }?
+                .1
+        }
+        #expect(try signer(usesOther: true) == first.publicKey.text)
+        keys = [second, first]
+        #expect(try signer(usesOther: false) == second.publicKey.text)
+        #expect(try signer(usesOther: true) == first.publicKey.text)
     }
 
     private func whole(_ status: Int, _ code: String, retryAfter: UInt64? = nil, time: UInt64? = nil) -> PushAnswer {

@@ -54,8 +54,8 @@ package struct AnswerFetchArguments: Sendable {
             ])
     }
 
-    /// The relay's origin and what signs requests to it: the push key, and the one before it.
-    package func relay(_ console: Console) throws -> (RelayOrigin, [PushKey]) {
+    /// The relay's origin, and the push keys that sign requests to it, read at each call.
+    package func relay(_ console: Console) throws -> (RelayOrigin, () -> [PushKey]) {
         let opened = try console.open(store)
         let stored = try opened.setting(.relay)
         guard let text = relay ?? stored else {

@@ -19,17 +19,25 @@ extension SendArguments {
         return origin
     }
 
-    /// The push key of the store, and the one before it.
-    package func pushKeys(_ console: Console) throws -> [PushKey] {
+    /// The push keys of the store, for as long as the command runs: the present one, then the one before or after it.
+    package func pushKeys(_ console: Console) throws -> () -> [PushKey] {
         try Self.pushKeys(of: try console.open(store), console)
     }
 
-    static func pushKeys(of store: SQLiteKeyStore, _ console: Console) throws -> [PushKey] {
-        do throws(KeyStoreError) {
+    /// Returns a function that reads the keys; if it cannot, those that it read last.
+    static func pushKeys(of store: SQLiteKeyStore, _ console: Console) throws -> () -> [PushKey] {
+        func read() throws(KeyStoreError) -> [PushKey] {
             let keys = try store.pushSecrets(at: console.timestamp)
-            return [keys.current] + [keys.previous].compactMap(\.self)
-        } catch {
+            // The next one too: another machine's clock may be ahead.
+            return [keys.current] + [keys.previous ?? keys.next].compactMap(\.self)
+        }
+        var last: [PushKey]
+        do throws(KeyStoreError) { last = try read() } catch {
             throw Failure(error, hint: error.code == .unknownName ? "pushcrypt key new push makes one" : nil)
+        }
+        return {
+            if let keys = try? read() { last = keys }
+            return last
         }
     }
 

@@ -51,3 +51,32 @@ extension PushAddress {
         if environment == .development { json.string(PushEnvironment.development.rawValue, for: "environment") }
     }
 }
+
+// MARK: Lines
+
+extension Line {
+    /// Refuses a token, an environment or an APNs id that `send` cannot use.
+    package func checkAddress() throws {
+        _ = try read("token", "a device token in hexadecimal", \.deviceToken)
+        _ = try read("environment", PushAddress.environmentForm) { $0.string.flatMap(PushEnvironment.init) }
+        _ = try read("apns_id", "a UUID, 8-4-4-4-12 hexadecimal digits", \.uuid)
+    }
+}
+
+extension JSONValue {
+    /// Apple's tokens have 64 digits, and may grow.
+    fileprivate var deviceToken: String? {
+        string.flatMap { 1...400 ~= $0.utf8.count && $0.utf8.allSatisfy(Self.isHexadecimal) ? $0 : nil }
+    }
+
+    fileprivate var uuid: String? {
+        guard let parts = string?.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false),
+            parts.map(\.count) == [8, 4, 4, 4, 12], parts.joined().allSatisfy(Self.isHexadecimal)
+        else { return nil }
+        return string
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte | 0x20
+    }
+}

@@ -17,8 +17,6 @@ final class Dispatcher {
         /// The most messages of a request, and their bytes.
         var mostMessages = 1
         var mostBytes = Int.max
-        /// Whether a message may be signed with the push key before the present one.
-        var hasPreviousKey = false
         /// The messages that are read ahead, at least, and those that may wait for something else.
         var ahead = 2000
         var aside = 20_000
@@ -242,7 +240,7 @@ extension Dispatcher {
             guard let next = isRepeat ? waiting.again.first : waiting.ready.first,
                 batch.isEmpty
                     || size + next.push.payload.count < settings.mostBytes
-                        && next.usesPreviousKey == batch[0].usesPreviousKey,
+                        && next.usesOtherKey == batch[0].usesOtherKey,
                 let message = isRepeat ? waiting.again.popFirst() : waiting.ready.popFirst()
             else { break }
             guard mayGo(message, now) else { continue }

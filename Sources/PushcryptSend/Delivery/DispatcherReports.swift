@@ -84,11 +84,20 @@ extension Dispatcher {
         }
         if first.isWhole, first.scope != .login { return refuse(sent.messages, first, now) }
         batchSize = min(settings.mostMessages, batchSize + 1)
+        var othersKeys: [Message] = []
         for (message, answer) in zip(sent.messages, answers) {
             message.attempts += 1
             if answer.isDecision { worked(sent, open, answer) }
-            take(answer, message, sent, index, isCorrected, now)
+            if answer.isOtherKey, !message.usesOtherKey {
+                message.usesOtherKey = true
+                message.note(.answer(answer))
+                othersKeys.append(message)
+            } else {
+                take(answer, message, sent, index, isCorrected, now)
+            }
         }
+        // Each goes to the front, and they keep their order.
+        for message in othersKeys.reversed() { again(message) }
     }
 
     private func worked(_ sent: Sent, _ open: Int, _ answer: PushAnswer) {
@@ -114,10 +123,6 @@ extension Dispatcher {
         case .accepted:
             judgeTopic(answer, message, now)
             self.answer(message, .accepted(answer))
-        case .refused where answer.isOtherKey && settings.hasPreviousKey && !message.usesPreviousKey:
-            message.usesPreviousKey = true
-            message.note(.answer(answer))
-            again(message)
         case .refused:
             judgeTopic(answer, message, now)
             self.answer(message, .refused(answer))

@@ -24,8 +24,8 @@ final class Message {
     var unread = 0
     /// Whether the provider token was renewed for it.
     var hasRenewed = false
-    /// Whether its grant is for the push key before the present one.
-    var usesPreviousKey = false
+    /// Whether its grant is not for the present push key: perhaps for the one before or after it.
+    var usesOtherKey = false
     /// Why it waits for its topic or the login.
     var hold: PushAnswer?
     /// The uptime before which it is not sent again.

@@ -27,7 +27,8 @@ extension Dispatcher {
         if clock.offset != 0 {
             let seconds = abs(clock.offset) / 1000
             let side = clock.offset > 0 ? "behind" : "ahead of"
-            let seal = seconds > 3600 ? ", and seal again: phones refuse what is too old or from the future" : ""
+            let seal =
+                seconds > 3600 ? ", and seal again: phones refuse messages that are too old or from the future" : ""
             let text = "this machine's clock is \(seconds) s \(side) that of \(settings.peer): set it\(seal)"
             troubles.append(Trouble(kind: .clock, text: text))
         }

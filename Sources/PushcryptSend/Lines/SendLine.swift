@@ -82,18 +82,9 @@ extension JSONValue {
         guard let text = self[PayloadKeys.encryptedData] else { return false }
         return text.kind == .string && text.range.count > 2
     }
-
-    fileprivate var uuid: String? {
-        guard let parts = string?.split(separator: "-", omittingEmptySubsequences: false),
-            parts.map(\.utf8.count) == [8, 4, 4, 4, 12], parts.joined().allSatisfy(\.isHexDigit)
-        else { return nil }
-        return string
-    }
 }
 
 extension PushToSend {
-    /// The longest device token that is sent; Apple's have 64 characters, and may grow.
-    private static let longestToken = 400
     /// The longest value of another header; APNs takes less.
     private static let longestValue = 512
     /// The limits of APNs, in bytes.
@@ -122,11 +113,9 @@ extension PushToSend {
         guard let topic = try line.text("topic") else {
             throw Failure(.malformedLine, "the line has no topic: seal with --emit request")
         }
+        try line.checkAddress()
         let (pushType, collapseID) = (try line.text("push_type"), try line.text("collapse_id"))
         let (priority, expiration) = (try line.number("priority"), try line.number("expiration"))
-        guard (1...Self.longestToken).contains(token.utf8.count),
-            token.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || 0x61...0x66 ~= $0 | 0x20 })
-        else { throw Failure(.malformedLine, "token must be a device token in hexadecimal") }
         guard priority.map({ [10, 5, 1].contains($0) }) ?? true else {
             throw Failure(.malformedLine, "priority must be 10, 5 or 1")
         }
@@ -147,7 +136,7 @@ extension PushToSend {
         if let priority { try add("apns-priority", "\(priority)") }
         if let expiration { try add("apns-expiration", "\(expiration)") }
         if let collapseID { try add("apns-collapse-id", collapseID) }
-        if let id = try line.read("apns_id", "a UUID, 8-4-4-4-12 hexadecimal digits", \.uuid) { try add("apns-id", id) }
+        if let id = try line.text("apns_id") { try add("apns-id", id) }
     }
 
     private mutating func add(_ name: String, _ value: String) throws {

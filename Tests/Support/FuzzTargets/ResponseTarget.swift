@@ -30,7 +30,7 @@ struct ResponseTarget: FuzzTarget {
         let pause = String(decoding: choices.bytes(choices.number(below: 8)), as: UTF8.self)
         guard let origin = RelayOrigin("https://push.example.com") else { fail("response: there is an origin") }
         let sent = (1...messages).map { Message(number: $0, push: PushToSend(deviceToken: "0a"), end: .max) }
-        let answers = RelayRoute(Destination(host: "push.example.com"), origin, []).answers(
+        let answers = RelayRoute(Destination(host: "push.example.com"), origin) { [] }.answers(
             Response(status: status, retryAfter: pause, body: choices.rest()), to: Sent(sent, token: 0, at: 0))
         require(answers.count == messages, "response: each message has its answer")
         for answer in answers {
