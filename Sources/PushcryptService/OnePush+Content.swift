@@ -90,7 +90,9 @@ extension OnePush {
         }
         var (result, instead) = (Handover(shown: prepared), opened.unanswered(after: claim))
         switch answer {
-        case .lost(let reason)?: return Handover(shown: (fallback(for: reason), .fallback(reason)))
+        case .lost(let reason)?:
+            dropFiles()
+            return Handover(shown: (fallback(for: reason), .fallback(reason)))
         case .handedOver(let handover)?:
             note { $0.warnings += handover.problems }
             instead = handover.isAsPrepared ? nil : handover.delivery
@@ -107,7 +109,9 @@ extension OnePush {
         case .withdrawn?:
             dropFiles()
             result.shown = (isBlank ? UNNotificationContent() : instead.map(content) ?? prepared.content, .withdrawn)
-        case _ where isBlank: result.shown.content = UNNotificationContent()
+        case _ where isBlank:
+            dropFiles()
+            result.shown.content = UNNotificationContent()
         case nil:
             result.shown.content = prepared.content.marked(opened.mark)
             (result.hasSender, result.rings) = (true, outcome != .dropped)

@@ -35,8 +35,6 @@ final class HandClock: DeliveryClock {
     private final class State {
         var time: UInt64 = 0
         var calls: [Weak] = []
-        /// The requested delay, in milliseconds.
-        var delays: [UInt64] = []
     }
 
     /// A scheduled call lives only as long as its holder.
@@ -52,7 +50,6 @@ final class HandClock: DeliveryClock {
         state.withLock { state in
             let call = Call(at: state.time + delay, body)
             state.calls.append(Weak(call: call))
-            state.delays.append(delay)
             return call
         }
     }
@@ -67,10 +64,4 @@ final class HandClock: DeliveryClock {
         }
         for call in due { call.make() }
     }
-
-    /// How many calls would still be made.
-    var waiting: Int { state.withLock { $0.calls.count { $0.call?.isWaiting == true } } }
-
-    /// The requests so far.
-    var delays: [UInt64] { state.withLock(\.delays) }
 }

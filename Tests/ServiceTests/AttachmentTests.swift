@@ -200,12 +200,17 @@ import Waiting
 
     @Test(arguments: [true, false])
     func expiryAndReleaseShowTheTextAndLeaveNoFile(_ expires: Bool) async throws {
-        let half = ContiguousArray(photo.sealed.prefix(100_000))
-        let transport = PlayedTransport { _ in .stall(half) }
+        let sealed = photo.sealed
+        let half = ContiguousArray(sealed.prefix(100_000))
+        let transport = PlayedTransport { $0 == "bad" ? .stall(half) : .bytes(sealed) }
         var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: configuration(transport))
         let handler = Handler()
-        service?.handle(try request([photo]), contentHandler: handler.handler)
-        #expect(await eventually { filesLeft.count >= 2 })
+        service?.handle(
+            try request([photo, try SealedAttachment(plain, at: "bad")]), contentHandler: handler.handler)
+        // One has come, and one is on its way.
+        for name in ["partial", "photo.jpg"] {
+            #expect(await eventually { filesLeft.contains { $0.hasSuffix(name) } })
+        }
         if expires { service?.timeWillExpire() } else { service = nil }
         #expect(handler.count == 1)
         #expect(await handler.delivered()?.body == "See you at 8")

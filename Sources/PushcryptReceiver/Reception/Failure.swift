@@ -18,12 +18,4 @@ struct Failure: Error {
             throw Failure(error)
         }
     }
-
-    static func translate<R>(_ body: () throws(KeyStoreError) -> R) throws(Failure) -> R {
-        do throws(KeyStoreError) {
-            return try body()
-        } catch {
-            throw Failure(error)
-        }
-    }
 }

@@ -79,12 +79,14 @@ final class AccountRegistrations: @unchecked Sendable {
         AccountTraces.keep(accounts.union(names), in: directory)
     }
 
-    /// Whether the last push was refused as sealed in the future, which only a verified message can be.
+    /// Whether the last push, in this day, was refused as sealed in the future, which only a verified message can be. Once the date
+    /// is set, that was longer ago.
     private var isClockBehind: Bool {
         guard let directory = try? settings.ownDirectory(),
             let last = try? ExtensionDatabase(in: directory.path).journal.entries().last
         else { return false }
         return last.code == OpenError.Code.notYetValid.description
+            && (last.time..<last.time.adding(.days(1))).contains(settings.now())
     }
 
     // MARK: Events

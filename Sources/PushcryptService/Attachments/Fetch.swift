@@ -49,7 +49,12 @@ final class Fetch: Sendable {
 
     /// Passes on the content of a fetched file, then removes the file.
     func read(_ index: Int, _ use: (Data) throws -> Void) throws {
-        let file = try (file(index) ?? .failure(.stopped)).get()
+        let file = try state.withLock { state in
+            // One that comes later is removed.
+            let file = state.files[index] ?? .failure(.stopped)
+            state.files[index] = file
+            return file
+        }.get()
         defer { AttachmentFolder.remove(file) }
         try use(Data(contentsOf: file))
     }
@@ -108,14 +113,11 @@ final class Fetch: Sendable {
     private func end(_ index: Int, _ file: File) {
         let isTooLate = state.withLock { state in
             state.transfers[index] = nil
-            if !state.isStopped { state.files[index] = file }
-            return state.isStopped
+            guard state.files[index] == nil else { return true }
+            state.files[index] = file
+            return false
         }
-        if isTooLate {
-            if case .success(let file) = file { AttachmentFolder.remove(file) }
-            return
-        }
-        ended()
+        if !isTooLate { ended() } else if case .success(let file) = file { AttachmentFolder.remove(file) }
         startNext()
     }
 }

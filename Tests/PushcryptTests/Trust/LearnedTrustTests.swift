@@ -5,7 +5,6 @@ import Testing
 /// What a phone keeps of a provider, and which messages that lets open. (`Docs/FormatTrust.md`, T-3 to T-6)
 @Suite struct LearnedTrustTests {
     private static let now = FormatFixture.now
-    private static let millisecond: UInt64 = 1
 
     private let issuer: Issuer
 

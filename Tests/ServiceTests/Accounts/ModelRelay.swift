@@ -31,9 +31,6 @@ struct ModelRelay {
 
     func isLive(_ grant: String?) -> Bool { issued.contains { $0.text == grant && $0.isLive } }
 
-    /// The grants of a token that still push.
-    func live(_ token: String) -> Set<String> { Set(issued.filter { $0.isLive && $0.token == token }.map(\.text)) }
-
     /// Removes the key for grants: those that it has sealed have ended.
     mutating func removeKey() {
         for index in issued.indices { (issued[index].isLive, issued[index].isKnown) = (false, false) }

@@ -81,7 +81,12 @@ import Waiting
                 .notices
         }
         #expect(try await notices(after: "opened") == [])
+        let wrong = app.now
+        // The user sets the date.
         #expect(try await notices(after: "not-yet-valid") == ["clock-behind"])
+        app.setClock(wrong.adding(.days(1)))
+        #expect(await accounts.update("anna").notices == [])
+        app.setClock(wrong)
         #expect(try await notices(after: "authentication-failed") == [])
         #expect(try await notices(after: "opened") == [])
     }
