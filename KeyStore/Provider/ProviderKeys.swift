@@ -205,7 +205,8 @@ extension SQLiteKeyStore {
             if let next = keys.next {
                 throw KeyStoreError(
                     .nameTaken,
-                    "the next push key is used from \(next.record.createdAt.adding(ProviderState.pushNotice)) on")
+                    "the store has a next push key already, in use from \(next.record.createdAt.adding(ProviderState.pushNotice))"
+                )
             }
             let push = ProviderState.Push(key, at: now)
             (state.push, state.nextPush) = (keys.current, push)

@@ -189,8 +189,9 @@ extension ProviderState {
     }
 
     /// Keeps of a later state of this store the certificates that it has issued or seen since, as if phones had reported them.
-    /// The answer secrets of a key that went on may have been stolen: the later state has others.
+    /// Other secrets may have been stolen since: the later state has other answer secrets of a key that went on, and its push keys.
     mutating func keep(_ later: ProviderState) {
+        if later.push != nil { (push, nextPush) = (later.push, later.nextPush) }
         for key in later.keys {
             guard let index = keys.firstIndex(where: { $0.publicKey == key.publicKey }) else { continue }
             let epoch = keys[index].certificate?.epoch ?? 0

@@ -47,13 +47,6 @@ struct StoreTransaction {
         values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
         try connection.rows(Row.put, values)
     }
-
-    /// Deletes by primary key; returns whether there was a row.
-    @discardableResult
-    func delete<Row: StoredRow>(_: Row.Type, key: SQLiteValue) throws(KeyStoreError) -> Bool {
-        try connection.rows(Row.table.delete, [key])
-        return connection.changes > 0
-    }
 }
 
 /// The provider's state as one transaction has read and changed it.

@@ -46,8 +46,6 @@ struct StoreTable: Sendable {
     private var insert: String {
         "INSERT INTO \(name) (\(Self.list(key, columns)), tag) VALUES (\(String(repeating: "?, ", count: count))?)"
     }
-
-    var delete: String { "DELETE FROM \(name) WHERE \(key) = ?" }
 }
 
 /// Reads the columns of an authenticated row one by one. A value of the wrong kind is an error, like a wrong tag.

@@ -201,6 +201,17 @@ struct RestoreInPlaceTests {
         #expect((before == after) == !hasRotated)
     }
 
+    /// A key that was replaced since the backup may have been stolen.
+    @Test func thePushKeyThatWasReplacedDoesNotComeBack() throws {
+        _ = try store.addPushKey(at: start)
+        try store.backUp(to: backup + "2")
+        try store.removePushKey()
+        let (push, next) = (try store.addPushKey(at: start + 1), try store.addNextPushKey(at: start + 2))
+        try restore(backup + "2")
+        let keys = try #require(try store.pushKeys(at: start + 3))
+        #expect(keys.current == push && keys.next == next)
+    }
+
     @Test func aDamagedRowIsLeftOut() throws {
         try store.removeDevice(id: "d3", at: start + 1)
         try store.removeDevice(id: "d4", at: start + 1)
