@@ -32,10 +32,10 @@ function readBody(request, most, address, places) {
             const needed = length + part.length;
             if (needed > most || (pieces += 1) > PIECES) return request.pause() && done(undefined);
             if (needed > body.length) {
-                const size = Math.min(Math.max(2 * body.length, FIRST, needed), whole), next = places.enter(room, size);
+                const size = Math.min(Math.max(2 * body.length, FIRST, needed), whole);
+                const before = leave, next = places.enter(room, size - body.length);
                 if (!next) return request.pause() && reject(unavailable());
-                leave();
-                [body, leave] = [Buffer.concat([body], size), next];
+                [body, leave] = [Buffer.concat([body], size), () => (before(), next())];
             }
             part.copy(body, length);
             length = needed;

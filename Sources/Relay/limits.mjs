@@ -13,10 +13,9 @@ export function networks(address) {
     const [left, right] = text.split("::").map((half) => (half === "" ? [] : half.split(":")));
     const missing = right && Array(Math.max(8 - left.length - right.length, 0)).fill("0");
     const [a, b, c, d] = [...left, ...(missing ?? []), ...(right ?? [])].map((group) => parseInt(group, 16));
-    return [[a, b, c, d], [a, b, c, d & 0xff00], [a, b, c], [a, b]].map(hex);
+    const wider = [[a, b, c, d], [a, b, c, d & 0xff00], [a, b, c], [a, b]];
+    return wider.map((groups) => groups.map((group) => group.toString(16)).join(":"));
 }
-
-const hex = (groups) => groups.map((group) => group.toString(16)).join(":");
 
 /** A map that forgets: it has the newest `room` entries, and at most as many older ones. */
 export class Recent {
