@@ -150,11 +150,4 @@ enum ExpectedPage: CaseIterable {
         sample send --help all shows more, and 1 more option
 
         """
-
-    /// The page of `send` after `--help all`.
-    static let wholeText =
-        commandText
-        .replacing("A second paragraph.\n", with: "A second paragraph.\n\nFew people read this.\n")
-        .replacing("\noptions:\n", with: "\ndebugging:\n      --trace  say how it went\n\noptions:\n")
-        .replacing("\nsample send --help all shows more, and 1 more option\n", with: "")
 }

@@ -69,8 +69,7 @@ struct Batch {
         source: (StopSignal) -> Source
     ) throws -> ExitCode {
         let output = try BatchOutput(isSecret: hasClearContent, output, console)
-        // An unwritable file is noticed before anything is sealed or opened.
-        if let path = options.metrics { try metrics(BatchTally()).write(to: path) }
+        try checkMetrics()
         ProcessMemory.returnLargePieces()
         let stop = try StopSignal.ofSignals()
         let pipeline = Pipeline(
@@ -110,6 +109,9 @@ struct Batch {
     private func metrics(_ tally: BatchTally) -> BatchMetrics {
         BatchMetrics(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start)
     }
+
+    /// Notices an unwritable file before anything is sealed or opened.
+    func checkMetrics() throws { if let path = options.metrics { try metrics(BatchTally()).write(to: path) } }
 
     /// A failure is only a warning.
     func tryToWriteMetrics(_ tally: BatchTally) {

@@ -72,8 +72,9 @@ struct AnswerOpenCommand: CommandBody {
         if let name = batch.given.first {
             throw Failure.usage("\(name) goes with many answers", hint: "leave it out, or add --batch")
         }
-        let input = try console.read(file, limit: SealedAnswer.maximumTextLength + 1)
-        let text = input.last == newline ? input.dropLast() : input[...]
+        var text = try console.read(file, limit: SealedAnswer.maximumTextLength + 2)
+        if text.last == newline { text.removeLast() }
+        if text.last == UInt8(ascii: "\r") { text.removeLast() }
         let opener = try StoredAnswers(try console.open(store), topic, limit, console)
         let opened = try opener.open(String(decoding: text, as: UTF8.self))
         let shown = opened.shown(asTable: console.showsOutput && !isJSON && output.path == nil, console)

@@ -117,8 +117,7 @@ struct AttachSealCommand: CommandBody {
             sealed.removeAll(keepingCapacity: true)
             progress.advance(by: piece.count)
         }
-        let file: SealedFile
-        do throws(AttachmentError) { file = try sealer.finish(into: &sealed) } catch { throw Failure(error) }
+        let file = try sealer.finish(into: &sealed)
         try write(sealed.span)
         return file
     }

@@ -5,7 +5,7 @@ struct DemoCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Really runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end. With --keep it shows nothing, and leaves a folder to try commands on: the stores 'server' and 'phone', which know each other's public keys, and payload.json."
+                "Runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end. With --keep it shows nothing, and leaves a folder to try commands on: the stores 'server' and 'phone', which know each other's public keys, and payload.json."
             ],
             examples: [Example("pushcrypt demo"), Example("pushcrypt demo --keep lab")])
     }
@@ -35,7 +35,9 @@ struct DemoCommand: CommandBody {
 
     /// Makes the folder under another name first, so that it appears complete or not at all.
     private func keep(_ folder: String, _ console: Console) throws {
-        let folder = String(folder.reversed().drop { $0 == "/" }.reversed())
+        var folder = String(folder.reversed().drop { $0 == "/" }.reversed())
+        // A store's path cannot look like an option.
+        if folder.hasPrefix("-") { folder = "./" + folder }
         if folder.isEmpty || Folder.hasEntry(at: folder) {
             throw Failure.usage("\(quoted(folder)) exists already", hint: "name a folder that does not exist")
         }
@@ -49,14 +51,22 @@ struct DemoCommand: CommandBody {
             try Demo(path: path, table: table, console: silent).prepare()
             try Folder.move(path, to: folder)
         }
+        let path = Self.shellWord(folder)
         try console.write(
             """
             \(quoted(folder)) has the stores of a server and a phone, which know each other's public keys, and a payload. Next:
 
-            pushcrypt --store \(folder)/server seal --to phone \(folder)/payload.json > push.json
-            pushcrypt --store \(folder)/phone open --banner push.json
+            pushcrypt --store \(path)/server seal --to phone \(path)/payload.json > push.json
+            pushcrypt --store \(path)/phone open --banner push.json
 
             """)
+    }
+
+    /// Returns a path as a shell reads it.
+    private static func shellWord(_ path: String) -> String {
+        if path.utf8.allSatisfy({ $0.isLetterOrDigit || "/._-".utf8.contains($0) }) { return path }
+        let parts = path.split(separator: "'", omittingEmptySubsequences: false)
+        return "'\(parts.joined(separator: #"'\''"#))'"
     }
 }
 

@@ -7,7 +7,7 @@ struct DeviceRemoveCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
-                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. The reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; another reason of status 410 is an error, and other answers are ignored. The forms of aioapns and node-apn are read too, with 'to' beside them. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked ends that grant, and keeps the device: the reply to its next record says so. The same file may be read again.",
+                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. The reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; another reason of status 410 is an error, and other answers are ignored. The forms of aioapns and node-apn are read too, with 'to' beside them. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked ends that grant but keeps the device; the reply to its next record says so. The same file may be read again.",
             ],
             examples: [
                 Example("pushcrypt device remove phone1"),

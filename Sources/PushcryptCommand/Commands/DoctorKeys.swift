@@ -83,18 +83,12 @@ private func checkDevices(of store: SQLiteKeyStore) throws -> [Finding] {
     var foreign = try ForeignProviders(of: store)
     var (unsupported, ungranted) = (0, 0)
     let needsGrants = try store.hasPushKey()
-    do {
-        try store.forEachDevice {
-            if case .success(let device) = $0 {
-                foreign.add(device.id, pinning: device.pinnedProvider)
-                if !device.publicKey.suite.isSupported { unsupported += 1 }
-                if needsGrants, device.grant == nil, device.token == nil { ungranted += 1 }
-            }
+    try store.forEachDevice {
+        if case .success(let device) = $0 {
+            foreign.add(device.id, pinning: device.pinnedProvider)
+            if !device.publicKey.suite.isSupported { unsupported += 1 }
+            if needsGrants, device.grant == nil, device.token == nil { ungranted += 1 }
         }
-    } catch let error as KeyStoreError {
-        throw Failure(error)
-    } catch {
-        throw Failure.failed("cannot read the devices")
     }
     var findings: [Finding] = []
     if foreign.count > 0 {
@@ -104,8 +98,8 @@ private func checkDevices(of store: SQLiteKeyStore) throws -> [Finding] {
         let devices = ungranted == 1 ? "1 device has" : "\(ungranted) devices have"
         findings.append(
             Finding(
-                .warning, "\(devices) no relay's grant, so nothing can be sent there",
-                fix: "the phone's next record brings one; 'device list' shows '-' for them"))
+                .warning, "\(devices) no grant of a relay, so nothing can be sent to them",
+                fix: "each phone's next record brings one; 'device list' shows '-' until then"))
     }
     if unsupported > 0 {
         let devices =

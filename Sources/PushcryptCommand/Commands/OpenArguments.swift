@@ -143,7 +143,7 @@ extension Arguments {
     mutating func pushClass() -> PushClass {
         let type: ReceivedPushType? = choice(
             "--push-type", "TYPE",
-            help: "what the push arrived as; one sealed as another type is refused; default alert")
+            help: "the type under which the push arrived; a message sealed for another type is refused; default alert")
         return switch type {
         case .alert, nil: .alert
         case .background: .background
@@ -162,7 +162,8 @@ struct AnswerArgument: Sendable {
     /// Declares the option; returns nil if it is not given.
     init?(_ arguments: inout Arguments) {
         let value = arguments.value(
-            "--answer", "ACTION[=TEXT]", help: "write what the app sends if the user chooses this, and types the text")
+            "--answer", "ACTION[=TEXT]",
+            help: "write the text that the app sends for ACTION and a typed TEXT")
         guard let value else { return nil }
         let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         action = String(parts[0])
@@ -171,11 +172,7 @@ struct AnswerArgument: Sendable {
 
     /// Returns the text that the app would send.
     func sealed(by opened: OpenedNotification, at now: Timestamp) throws -> String {
-        let sealed: String?
-        do throws(SealError) { sealed = try opened.answer(action, text: text, at: now) } catch {
-            throw Failure(error)
-        }
-        guard let sealed else {
+        guard let sealed = try opened.answer(action, text: text, at: now) else {
             throw Failure.refused("the message was not sealed with --answerable, so nobody can answer it")
         }
         return sealed

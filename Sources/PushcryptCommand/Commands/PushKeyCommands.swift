@@ -7,7 +7,7 @@ struct KeyNewPushCommand: CommandBody {
         CommandPage(
             discussion: [
                 "For a server whose app's publisher has a relay: 'device add --reply' then names the key, phones fetch grants for it, and 'send --relay' signs with it. A store has one. Prints the public key.",
-                "With --next, it takes the place of the present one in 7 days, in which phones fetch grants for both. Then 'send' signs with the one before where a phone has not said more since.",
+                "With --next, the new key replaces the present one in 7 days. Until then phones fetch grants for both. Afterwards 'send' signs with the old key for phones that have sent no record since.",
             ],
             examples: [Example("pushcrypt key new push"), Example("pushcrypt key new push --next")])
     }
@@ -72,7 +72,7 @@ extension SQLiteKeyStore {
         } catch {
             let hint: String? =
                 switch error.code {
-                case .nameTaken where isNext: "if one was stolen, key remove push"
+                case .nameTaken where isNext: "if a key was stolen: pushcrypt key remove push"
                 case .nameTaken: "pushcrypt key new push --next replaces it"
                 case .unknownName: "pushcrypt key new push makes one"
                 default: nil

@@ -54,7 +54,7 @@ struct SealArguments: Sendable {
             "--withdraw", "NAME",
             help: "the name (--id) of an earlier message that phones take off the screen; at most 64")
         message.content.isDropped = arguments.flag(
-            "--drop", help: "show nothing, or where Apple does not allow that a quiet notification")
+            "--drop", help: "show nothing, or a quiet notification where Apple does not allow that")
         message.content.isAnswerable = arguments.flag(
             "--answerable", help: "let the user answer, for 'answer open': never use the --id for another payload")
         arguments.group("what Apple may read")
@@ -97,7 +97,6 @@ struct SealArguments: Sendable {
             help: "a message for a device without a key ('to' is null, or no recipient is given); default refuse")
         form.passesUnencrypted = policy == .pass
         log = arguments.log()
-        arguments.group("what", isAdvanced: true)
         arguments.group(nil)
         store = StoreArguments(&arguments)
         arguments.option(

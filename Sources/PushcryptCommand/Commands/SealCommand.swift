@@ -54,6 +54,8 @@ struct SealCommand: CommandBody {
             }
             settings.lines = .ids
         }
+        let batch = Batch(.sealed, hasClearContent: false, arguments.batch, console)
+        try batch.checkMetrics()
         let source = try arguments.keys(console)
         try arguments.complete(&settings.message, from: source)
         let (sealed, line) = try SealWorker(settings, Keys(source), nil, console).sealOnly(for: device)
@@ -61,10 +63,11 @@ struct SealCommand: CommandBody {
         let output = form.emission.isRequest || form.hasFacts ? line : sealed.text(form.emission) + [newline]
         try console.deliver(output.span, to: arguments.output, isSecret: sealed.payload == nil)
         sealed.report(console)
+        if device == nil { console.warning("the payload is not sealed: no recipient is given") }
         if arguments.log != nil { console.log(sealed.event, sealed.logFields) }
         var tally = BatchTally(lines: 1)
         sealed.count(in: &tally)
-        Batch(.sealed, hasClearContent: false, arguments.batch, console).tryToWriteMetrics(tally)
+        batch.tryToWriteMetrics(tally)
         return .done
     }
 

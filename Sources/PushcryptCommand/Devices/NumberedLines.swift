@@ -50,8 +50,7 @@ struct NumberedLines: ~Copyable {
                 tally.lines += 1
                 do {
                     guard let bytes = line else {
-                        throw Failure.refused(
-                            "\(LineCode.lineTooLong): a line has at most \(DeviceLine.maximumLength) bytes")
+                        throw Failure(.lineTooLong, "a line has at most \(DeviceLine.maximumLength) bytes")
                     }
                     guard let item = try parse(bytes) else { return }
                     items.append((number, item))

@@ -41,7 +41,7 @@ struct PreviewedPush {
         var bytes = try console.read(arguments.file, limit: ReceivedPush.maximumLength)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         let topic = try arguments.topic.topic() ?? .example
-        isSealedHere = try Self.parsed(bytes).root[PayloadKeys.encryptedData] == nil
+        isSealedHere = try ReceivedPush(bytes).root[PayloadKeys.encryptedData] == nil
         if isSealedHere {
             let phone = TemporaryPhone(topic: topic)
             bytes = try phone.seal(bytes, arguments, console)
@@ -53,15 +53,11 @@ struct PreviewedPush {
             }
             (shown, warnings) = try Self.openWithoutTrace(bytes, arguments, console)
         }
-        push = try Self.parsed(bytes)
+        push = try ReceivedPush(bytes)
         length = bytes.count
         clear = IncomingPush(push).clear
         // Sealed to another phone's key, it does not open on this one.
         fallback = Self.deliver(bytes, by: .keyFile(TemporaryPhone(topic: topic).opener), console).delivery
-    }
-
-    private static func parsed(_ bytes: ContiguousArray<UInt8>) throws -> ReceivedPush {
-        do throws(OpenError) { return try ReceivedPush(bytes) } catch { throw Failure(error) }
     }
 
     // MARK: Receiving
@@ -110,11 +106,7 @@ private struct TemporaryPhone {
             let store = try console.open(arguments.store)
             choice = choice.otherwise(try store.placeholder())
         }
-        let sealer = Sealer(provider: provider, topic: topic, placeholder: try Placeholder(choice))
-        do throws(SealError) {
-            return try sealer.seal(Sealer.Message(payload), to: device.publicKey, at: console.timestamp).json
-        } catch {
-            throw Failure(error)
-        }
+        let sealer = Sealer(provider: provider, topic: topic, placeholder: try choice.placeholder())
+        return try sealer.seal(Sealer.Message(payload), to: device.publicKey, at: console.timestamp).json
     }
 }

@@ -72,8 +72,10 @@ extension Message {
 
     /// Reads a line's changes to a message that is otherwise the same for all.
     ///
-    /// - Parameter bringsPayload: Whether the line has a payload of its own.
-    init(_ line: Line, _ common: Message, bringsPayload: Bool) throws {
+    /// - Parameters:
+    ///   - bringsPayload: Whether the line has a payload of its own.
+    ///   - isRequest: Whether `send` reads what comes of it; other programs have other tokens.
+    init(_ line: Line, _ common: Message, bringsPayload: Bool, isRequest: Bool) throws {
         try line.check()
         self = common
         recipient = try Recipient(line)
@@ -81,14 +83,14 @@ extension Message {
             content.payload = try line.payload(hint: ", not a string that holds one").written
             if file != nil { file = SharedFile() }
         } else if line.value("payload") != nil {
-            throw Failure(.malformedLine, "one payload is sealed for all, and the line brings another")
+            throw Failure(.malformedLine, "the line has a payload, but one payload is sealed for all lines")
         }
         for name in Self.ownNames where line.value("to_user") != nil && line.value(name) != nil {
             throw Failure(
                 .malformedLine,
                 "\(name) is one device's, and to_user names all of a user's: 'device add' keeps each one's")
         }
-        try checkAddress(line)
+        if isRequest { try line.checkAddress() }
         if let text = try line.text("topic") {
             do { topic = try Topic(text) } catch { throw Failure(.malformedLine, "topic: \(error)") }
         }
@@ -110,12 +112,6 @@ extension Message {
             try line.read("priority", "10, 5 or 1") {
                 $0.wholeNumber.flatMap { PushRequest.Priority(rawValue: Int(clamping: $0)) }
             } ?? priority
-    }
-
-    /// Refuses an address that `send` would always refuse.
-    private func checkAddress(_ line: Line) throws {
-        _ = try line.read("token", PushAddress.tokenForm) { $0.string.flatMap(PushAddress.token) }
-        _ = try line.read("environment", PushAddress.environmentForm) { $0.string.flatMap(PushEnvironment.init) }
     }
 
     /// Reads whole seconds, or text with a unit; the sealer refuses values out of range.

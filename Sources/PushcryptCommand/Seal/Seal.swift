@@ -44,7 +44,14 @@ final class SealWorker: LineWorker {
         let lines = chunk.lines(lineForm)
         answers.tally.lines = lines.count
         var rest = lines.map { line in
-            (line, Result { try Message(line, settings.message, bringsPayload: settings.lines == .objects) })
+            (
+                line,
+                Result {
+                    try Message(
+                        line, settings.message, bringsPayload: settings.lines == .objects,
+                        isRequest: settings.form.emission == .request)
+                }
+            )
         }[...]
         do {
             try keys.refresh()
@@ -91,7 +98,7 @@ final class SealWorker: LineWorker {
             preconditionFailure("a recipient is one device")
         }
         let sealed = try seal(settings.message, for: device.get())
-        if let warning = keys.warning { console.warning("\(warning.code): \(warning)") }
+        console.warn(ofStale: keys.warning)
         var answers = Answers()
         let line = Line(1, ContiguousArray((name ?? "{}").utf8), lineForm)
         answers.answer(line) { json in sealed.write(settings.form, line, to: &json) }

@@ -117,8 +117,8 @@ extension Line {
         writeRecipient(device, to: &json)
         write(
             [
-                "topic", "sign_with", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name", "collapse_id",
-                "priority",
+                "topic", "sign_with", "ttl", "placeholder", "push_type", "withdraw", "drop", "answerable", "from_name",
+                "collapse_id", "priority",
             ] + Message.ownNames, to: &json)
     }
 

@@ -55,14 +55,3 @@ extension Placeholder.Sound {
     /// Reads the name of a sound, or `none`.
     init(word: String) { self = word == "none" ? .silent : .named(word) }
 }
-
-extension Placeholder {
-    /// Creates a placeholder for a command, which ends if it is refused.
-    init(_ choice: PlaceholderChoice) throws {
-        do throws(SealError) {
-            self = try choice.placeholder()
-        } catch {
-            throw Failure(error)
-        }
-    }
-}

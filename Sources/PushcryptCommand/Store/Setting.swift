@@ -83,7 +83,9 @@ enum Setting: String, CaseIterable, Sendable {
             _ = try Topic(value, in: "VALUE")
         case .keyFile: break
         case .keyID, .team:
-            guard isAppleID(value) else { throw Failure.usage("\(self.rawValue) has ten capital letters and digits") }
+            guard isAppleID(value) else {
+                throw Failure.usage("\(self.rawValue) must be ten capital letters and digits")
+            }
         case .environment: try ValueKind.choice(Self.environments).check(value, for: rawValue)
         case .relay:
             guard RelayOrigin(value) != nil else {
@@ -102,7 +104,7 @@ enum Setting: String, CaseIterable, Sendable {
         guard sanitized(forTerminal: value) == value else {
             throw Failure.usage("\(rawValue) has control characters", hint: "write it without them")
         }
-        _ = try Placeholder(choice)
+        _ = try choice.placeholder()
     }
 
     /// The fields that `clear` names.

@@ -18,9 +18,6 @@ struct StoreArguments: Sendable {
         self.passphraseFile = passphraseFile
     }
 
-    /// The names of these options.
-    static let names = ["--store", "--passphrase-file"]
-
     /// Whether the command line names a store.
     var isGiven: Bool { path != nil || passphraseFile != nil }
 }

@@ -10,7 +10,7 @@ import Testing
         var form = LineForm(.seal(.payload, hasFacts: false, hasFiles: false))
         form.content = content
         let line = Line(1, ContiguousArray(text.utf8), form)
-        return try Message(line, Message(content: Sealer.Message([])), bringsPayload: false).recipient
+        return try Message(line, Message(content: Sealer.Message([])), bringsPayload: false, isRequest: false).recipient
     }
 
     @Test("In a list that the caller gives, a name may be a key; what a store lists is an id, whatever it looks like")

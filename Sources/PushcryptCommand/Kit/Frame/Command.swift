@@ -37,16 +37,6 @@ package struct Command: Sendable {
         if case .group(let group) = content { group().commands } else { [] }
     }
 
-    /// The declarations of a command that runs; nil for a group.
-    ///
-    /// This is a switch because Swift 6.3.1 crashes if an optimised caller maps `body`.
-    func declarations(in table: CommandTable) -> Declarations? {
-        switch content {
-        case .body(let body): Arguments.declarations(of: body, in: table)
-        case .group: nil
-        }
-    }
-
     /// The content of the command's help.
     package func details(in table: CommandTable) -> CommandDetails {
         switch content {

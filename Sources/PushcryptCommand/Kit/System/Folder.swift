@@ -88,12 +88,12 @@ package struct TemporaryFolder: ~Copyable {
     package init(beside final: String? = nil) throws(Failure) {
         let temporary = SystemEnvironment.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let name = final ?? "\(temporary)/\(programName)"
-        var template = ContiguousArray("\(name)-XXXXXX".utf8CString)
-        let path = unsafe template.withUnsafeMutableBufferPointer { buffer in
-            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
+        var template = RawText.path("\(name)-XXXXXX")
+        let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) } != nil
         }
-        guard let path else { throw .failed("cannot make a folder beside \(quoted(name)): \(SystemError.last.text)") }
-        self.path = path
+        guard isMade else { throw .failed("cannot make a folder beside \(quoted(name)): \(SystemError.last.text)") }
+        path = RawText.text(template.dropLast().map(UInt8.init(bitPattern:)))
     }
 
     /// Calls `body` with a new folder, and removes it afterwards.
