@@ -9,38 +9,31 @@ extension CommandTable {
             Section(
                 title: "notifications",
                 commands: [
-                    Command("seal", "seal the content of an APNs payload", SealCommand.self),
-                    Command("send", "send sealed payloads to APNs, and say what it answers", SendCommand.self),
-                    Command("open", "open a sealed payload, and show the notification", OpenCommand.self),
-                    Command(
-                        "preview", "draw a notification: as the relay sees it, as the phone shows it, and the fallback",
-                        PreviewCommand.self),
-                    Command("inspect", "show what the relay can read of a sealed payload", InspectCommand.self),
+                    .seal,
+                    .send { try $0.runSender($1) },
+                    .open,
+                    .preview,
+                    .inspect,
                     .attach, .answer,
                 ]),
             Section(
                 title: "keys",
                 commands: [
-                    Command("init", "create a key store", InitCommand.self), .key, .device, .provider,
-                    Command("backup", "copy the key store while it is in use", BackupCommand.self),
-                    Command("restore", "replace the key store with a backup", RestoreCommand.self),
+                    .initStore, .key, .device, .provider,
+                    .backup,
+                    .restore,
                 ]),
             Section(
                 title: "more",
                 commands: [
-                    Command(
-                        "demo", "show the main job step by step, with temporary stores",
-                        DemoCommand.self),
+                    .demo,
                     .scaffold,
-                    Command("lint", "find mistakes in a push, or in an app's project", LintCommand.self),
-                    Command("explain", "explain a code or a phone's journal, and how to fix it", ExplainCommand.self),
-                    Command("doctor", "find what is wrong, and say how to fix it", DoctorCommand.self),
-                    Command(
-                        "config", "show or change the store's defaults, which options override", ConfigCommand.self),
-                    Command(
-                        "completions", "print the script that completes this program in a shell",
-                        CompletionsCommand.self),
-                    Command("help", "show how a command is used", HelpCommand.self),
+                    .lint,
+                    .explain,
+                    .doctor { try $0.check($1) },
+                    .config,
+                    .completions,
+                    .help,
                 ]),
         ],
         topics: [advanced],

@@ -11,29 +11,23 @@ internal import PushcryptCommandKit
 #endif
 
 /// `answer fetch`: takes answers from a relay, opens and writes them, and only then acknowledges them. to
-struct AnswerFetchRun: CommandBody {
-    static var page: CommandPage { AnswerFetchArguments.page }
-
+extension AnswerFetchArguments {
     /// The pauses of `--follow` after failures, in seconds.
     private static let pauses: [UInt32] = [1, 2, 5, 10, 30]
 
-    private let arguments: AnswerFetchArguments
-
-    init(_ arguments: inout Arguments) { self.arguments = AnswerFetchArguments(&arguments) }
-
     func run(_ console: Console) throws -> ExitCode {
-        let (origin, keys) = try arguments.relay(console)
-        let destination = try arguments.login.destination(origin, proxy: arguments.login.proxyURL(console))
-        var relay = AnswerRelay(origin: origin, keys: keys, destination: destination)
-        let answers = try arguments.answers(console)
+        let (origin, keys) = try relay(console)
+        let destination = try login.destination(origin, proxy: login.proxyURL(console))
+        var source = AnswerRelay(origin: origin, keys: keys, destination: destination)
+        let answers = try self.answers(console)
         var exit = ExitCode.done
         var taken: [String] = []
         while true {
-            let wait = arguments.isFollowing && taken.isEmpty ? RelayRequest.longestWait : 0
-            let texts = try take(from: &relay, waiting: wait, done: taken, console)
-            if texts.isEmpty, !arguments.isFollowing { return exit }
+            let wait = isFollowing && taken.isEmpty ? RelayRequest.longestWait : 0
+            let texts = try take(from: &source, waiting: wait, done: taken, console)
+            if texts.isEmpty, !isFollowing { return exit }
             if texts.contains(where: Set(taken).contains) {
-                guard arguments.isFollowing else {
+                guard isFollowing else {
                     throw Failure.failed("\(destination.authority) returns answers that were acknowledged")
                 }
                 sleep(Self.pauses[0])
@@ -56,7 +50,7 @@ struct AnswerFetchRun: CommandBody {
                 return try relay.take(waiting: seconds, done: done, console)
             } catch {
                 let error = Failure(error)
-                guard arguments.isFollowing, error.exit == .failed else { throw error }
+                guard isFollowing, error.exit == .failed else { throw error }
                 if pauses.count == Self.pauses.count { console.warning("\(error.message); trying again") }
                 sleep(pauses.count > 1 ? pauses.removeFirst() : pauses[pauses.startIndex])
             }
@@ -66,7 +60,7 @@ struct AnswerFetchRun: CommandBody {
     /// Writes an answer; returns false for one that does not open, which is acknowledged nevertheless: it never will.
     private func show(_ text: String, _ answers: StoredAnswers, _ console: Console) throws -> Bool {
         do {
-            try answers.show(text, asJSON: arguments.isJSON)
+            try answers.show(text, asJSON: isJSON)
             return true
         } catch {
             let error = Failure(error)

@@ -3,21 +3,14 @@ internal import PushcryptCommand
 internal import PushcryptCommandKit
 
 /// `doctor --send`: goes the way to APNs, with a device token that cannot exist.
-struct SendDoctorCommand: CommandBody {
-    static var page: CommandPage { DoctorArguments.page }
-
+extension DoctorArguments {
     /// The differences of clocks, in seconds, that are not worth a word, and that are not a problem.
     private static let smallDifference = 10
     private static let largeDifference = 300
     /// The days before a certificate ends in which it should be replaced.
     private static let lastDays = 30
 
-    private let arguments: DoctorArguments
-    private var login: SendLogin { arguments.login }
-
-    init(_ arguments: inout Arguments) { self.arguments = DoctorArguments(&arguments) }
-
-    func run(_ console: Console) throws -> ExitCode {
+    func checkSending(_ console: Console) throws -> ExitCode {
         var findings: [Finding] = []
         var authorization: String?
         var certificate: ClientCertificate?
@@ -47,13 +40,13 @@ struct SendDoctorCommand: CommandBody {
             let destination = try login.destination(
                 login.environment ?? .production, certificate, proxy: login.proxyURL(console))
             let result = try Probe(destination: destination).send(
-                .harmless(topic: arguments.topic), authorization: authorization)
+                .harmless(topic: topic), authorization: authorization)
             findings += self.findings(result, destination.authority, hasLogin: hasLogin, console.now())
         } catch {
             let error = Failure(error)
             findings.append(Finding(.error, error.line))
         }
-        return try console.report(findings, isJSON: arguments.isJSON)
+        return try console.report(findings, isJSON: isJSON)
     }
 
     private func findings(
@@ -86,10 +79,10 @@ struct SendDoctorCommand: CommandBody {
         return switch (answer.status, answer.reason) {
         case (400, "BadDeviceToken"):
             [accepted]
-                + (arguments.topic == nil
+                + (topic == nil
                     ? [Finding(.warning, "no topic was checked: add --topic")]
                     : [Finding(.note, "APNs accepts the topic, and knows no device of zeros")])
-        case (400, "MissingTopic") where arguments.topic == nil:
+        case (400, "MissingTopic") where topic == nil:
             [accepted, Finding(.warning, "no topic was checked: add --topic")]
         case (403, _): [Finding(.error, "APNs refuses the login with \(answer.text): \(answer.advice)")]
         case (400, "TopicDisallowed"), (400, "BadTopic"):

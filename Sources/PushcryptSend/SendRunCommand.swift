@@ -26,20 +26,14 @@ extension CommandTable {
                 Section(
                     title: "notifications",
                     commands: [
-                        Command("send", "send sealed payloads to APNs, and say what it answers", SendRunCommand.self),
-                        Command(group: "answer", "what users answer to notifications, back from their phones") {
-                            CommandGroup(
-                                discussion: [], examples: [],
-                                commands: [
-                                    Command("fetch", "take answers from a publisher's relay", AnswerFetchRun.self)
-                                ])
-                        },
+                        .send { try $0.run($1) },
+                        Command(
+                            group: "answer", "what users answer to notifications, back from their phones",
+                            [.answerFetch { try $0.run($1) }]),
                     ]),
                 Section(
                     title: "checks",
-                    commands: [
-                        Command("doctor", "find what is wrong, and say how to fix it", SendDoctorCommand.self)
-                    ]),
+                    commands: [.doctor { try $0.checkSending($1) }]),
             ],
             version: { "pushcrypt \(CommandTable.programVersion) (\(Libraries.versions))" },
             page: { ProgramPage(examples: [], environment: [], files: [], exitCodes: []) },
@@ -48,33 +42,23 @@ extension CommandTable {
     }
 }
 
-struct SendRunCommand: CommandBody {
-    static var page: CommandPage { SendArguments.page }
-
-    private let arguments: SendArguments
-
-    init(_ arguments: inout Arguments) { self.arguments = SendArguments(&arguments) }
-
-    func configure(_ console: inout Console) {
-        if let log = arguments.log { console.messageFormat = log.messages }
-    }
-
+extension SendArguments {
     func run(_ console: Console) throws -> ExitCode {
-        let token = arguments.relay == nil ? try providerToken(console) : nil
+        let token = relay == nil ? try providerToken(console) : nil
         let settings = try settings(token, console)
         let stop = try StopSignal.ofSignals()
-        let file = try InputFile(arguments.file, console)
-        let lines = RunLines(settings.lines, file.descriptor, named: file.name, console)
+        let input = try InputFile(file, console)
+        let lines = RunLines(settings.lines, input.descriptor, named: input.name, console)
         let sender = try Sender(settings, token: token, lines, stop: stop)
-        return try run(sender, of: file.size, stop, console)
+        return try run(sender, of: input.size, stop, console)
     }
 
     private func providerToken(_ console: Console) throws -> ProviderToken? {
-        let token = try arguments.login.providerToken(keptIn: arguments.tokenFile, console)
-        guard token != nil || arguments.login.certificate != nil || arguments.isDryRun else { throw SendLogin.missing }
+        let token = try login.providerToken(keptIn: tokenFile, console)
+        guard token != nil || login.certificate != nil || isDryRun else { throw SendLogin.missing }
         // A key that cannot sign is noticed before anything is read.
         _ = try token?.token(issuedAt: console.now() / 1000)
-        if token != nil, arguments.tokenFile == nil, !arguments.isDryRun {
+        if token != nil, tokenFile == nil, !isDryRun {
             console.hint(
                 "the provider token is not kept, and APNs may refuse another within 20 minutes: --provider-token-file keeps it"
             )
@@ -86,7 +70,7 @@ struct SendRunCommand: CommandBody {
     private func run(
         _ sender: Sender, of size: Int?, _ stop: StopSignal, _ console: Console
     ) throws -> ExitCode {
-        var reports = SendReports(metrics: arguments.metrics, health: arguments.healthFile)
+        var reports = SendReports(metrics: metrics, health: healthFile)
         reports.write(sender)
         do {
             try sender.run { reports.writeIfDue(sender) }
@@ -104,30 +88,30 @@ struct SendRunCommand: CommandBody {
 
 // MARK: Settings
 
-extension SendRunCommand {
+extension SendArguments {
     private func settings(_ token: ProviderToken?, _ console: Console) throws -> Sender.Settings {
         var settings = Sender.Settings()
-        settings.dispatch.connections = arguments.connections ?? settings.dispatch.connections
-        settings.dispatch.timeout = arguments.login.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
-        settings.dispatch.rate = arguments.rate
-        settings.repeatsClear = arguments.repeatsClear
-        let proxy = try arguments.login.proxyURL(console)
-        if let relay = arguments.relay {
+        settings.dispatch.connections = connections ?? settings.dispatch.connections
+        settings.dispatch.timeout = login.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
+        settings.dispatch.rate = rate
+        settings.repeatsClear = repeatsClear
+        let proxy = try login.proxyURL(console)
+        if let relay = relay {
             settings.lines = lineSettings(isForRelay: true)
             try useRelay(relay, proxy: proxy, &settings, console)
             return settings
         }
         settings.lines = lineSettings(isForRelay: false)
-        settings.standardEnvironment = arguments.login.environment ?? .production
+        settings.standardEnvironment = login.environment ?? .production
         // What is read has its turn within half of the time for retries.
-        if let rate = arguments.rate {
+        if let rate = rate {
             settings.dispatch.ahead = min(
                 settings.dispatch.ahead, max(1, rate * Int(settings.lines.retryFor) / 2000))
         }
-        let certificate = try arguments.login.certificate(console)
+        let certificate = try login.certificate(console)
         if let certificate { try refuseExpired(certificate, proxy: proxy, console) }
         for environment in PushEnvironment.allCases {
-            let destination = try arguments.login.destination(environment, certificate, proxy: proxy)
+            let destination = try login.destination(environment, certificate, proxy: proxy)
             settings.routes[environment] = APNsRoute(destination, token, console)
         }
         return settings
@@ -138,8 +122,8 @@ extension SendRunCommand {
         _ text: String, proxy: String?, _ settings: inout Sender.Settings, _ console: Console
     ) throws {
         let origin = try SendArguments.origin(text)
-        let keys = arguments.isDryRun ? { [] } : try arguments.pushKeys(console)
-        let route = RelayRoute(try arguments.login.destination(origin, proxy: proxy), origin, keys)
+        let keys = isDryRun ? { [] } : try pushKeys(console)
+        let route = RelayRoute(try login.destination(origin, proxy: proxy), origin, keys)
         settings.routes[settings.standardEnvironment] = route
         settings.dispatch.peer = "the relay"
         // A relay counts the requests of a server, and each has many messages.
@@ -149,9 +133,9 @@ extension SendRunCommand {
     }
 
     private func lineSettings(isForRelay: Bool) -> RunLines.Settings {
-        var settings = RunLines.Settings(isForRelay: isForRelay, isInOrder: arguments.isInOrder, log: arguments.log)
-        settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
-        settings.isDry = arguments.isDryRun
+        var settings = RunLines.Settings(isForRelay: isForRelay, isInOrder: isInOrder, log: log)
+        settings.retryFor = retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
+        settings.isDry = isDryRun
         return settings
     }
 
@@ -159,9 +143,9 @@ extension SendRunCommand {
     private func refuseExpired(
         _ certificate: ClientCertificate, proxy: String?, _ console: Console
     ) throws {
-        guard certificate.hasExpired(at: console.now() / 1000), !arguments.isDryRun else { return }
-        let destination = try arguments.login.destination(
-            arguments.login.environment ?? .production, nil, proxy: proxy)
+        guard certificate.hasExpired(at: console.now() / 1000), !isDryRun else { return }
+        let destination = try login.destination(
+            login.environment ?? .production, nil, proxy: proxy)
         let result = try Probe(destination: destination).send(.harmless(topic: nil), authorization: nil)
         if case .answer(let response) = result, let time = response.time, certificate.hasExpired(at: time / 1000) {
             throw Failure.usage("the certificate has expired", hint: "create a new one, or use --key")

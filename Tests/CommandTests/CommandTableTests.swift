@@ -11,7 +11,7 @@ import Testing
         let path: [String]
         let command: Command
 
-        var details: CommandDetails { command.details(in: table) }
+        var declarations: Arguments { command.declarations(in: table) }
 
         var description: String { path.joined(separator: " ") }
     }
@@ -32,7 +32,7 @@ import Testing
         #expect(isWord(command.name))
         #expect(isPhrase(command.summary))
         #expect(Set(command.subcommands.map(\.name)).count == command.subcommands.count)
-        let details = entry.details
+        let details = entry.declarations
         for option in details.options {
             #expect(option.name.hasPrefix("--") && isWord(String(option.name.dropFirst(2))))
             #expect(option.short.map { $0.utf8.count == 2 && $0.hasPrefix("-") } ?? true)
@@ -50,7 +50,7 @@ import Testing
 
     @Test("Operands are distinguished by their places: required, then optional, then one repeated", arguments: entries)
     func operands(entry: Entry) {
-        let counts = entry.details.operands.map(\.count)
+        let counts = entry.declarations.operands.map(\.count)
         let ranks = counts.map { $0 == .one ? 0 : $0 == .optional ? 1 : 2 }
         #expect(ranks == ranks.sorted())
         #expect(ranks.count { $0 == 2 } <= 1)
@@ -59,7 +59,7 @@ import Testing
 
     @Test("An option that a command shares with others means the same in it", arguments: entries)
     func sharedOptions(entry: Entry) {
-        for option in entry.details.options {
+        for option in entry.declarations.options {
             guard let shared = entry.table.sharedOptions.first(where: { $0.name == option.name }) else { continue }
             #expect(option.help == shared.help)
             #expect(option.synopsis == shared.synopsis)
@@ -68,8 +68,8 @@ import Testing
 
     @Test("A command that runs has an example, and every example is understood and read", arguments: entries)
     func examples(entry: Entry) throws {
-        #expect(!entry.details.examples.isEmpty || entry.command.body == nil)
-        for example in entry.details.examples { try check(example, of: entry.table) }
+        #expect(!entry.command.examples.isEmpty || entry.command.isGroup)
+        for example in entry.command.examples { try check(example, of: entry.table) }
         for example in entry.table.page().examples { try check(example, of: entry.table) }
     }
 
@@ -86,18 +86,17 @@ import Testing
             found += 1
             #expect(throws: Never.self, "\(example.line)") {
                 let request = try Parser(table: table).parse(Array(words.dropFirst()))
-                if case .command(let invocation) = request { checkReading(invocation) }
+                if case .command(_, let arguments) = request { checkReading(arguments) }
             }
         }
         #expect(found > 0, "\(example.line)")
     }
 
     /// A command declares the same whether its values are read or not.
-    private func checkReading(_ invocation: Invocation) {
-        let read = Arguments.declarations(of: invocation.body, in: invocation.table, reading: invocation)
-        #expect(read.options.map(\.name) == invocation.declarations.options.map(\.name))
-        #expect(read.operands.map(\.name) == invocation.declarations.operands.map(\.name))
-        #expect(read.rules.count == invocation.declarations.rules.count)
+    private func checkReading(_ arguments: Arguments) {
+        let declared = arguments.table.command(at: arguments.path)?.declarations(in: arguments.table)
+        #expect(declared?.options.map(\.name) == arguments.options.map(\.name))
+        #expect(declared?.operands.map(\.name) == arguments.operands.map(\.name))
     }
 
     @Test("A page of help has at most 60 lines", arguments: entries)
@@ -105,7 +104,7 @@ import Testing
         let page = HelpPage(table: entry.table, path: entry.path).text
         // No page says less than `--help all`.
         let whole = HelpPage(table: entry.table, path: entry.path, isWhole: true).text
-        for option in entry.details.options { #expect(whole.contains(option.name)) }
+        for option in entry.declarations.options { #expect(whole.contains(option.name)) }
         #expect(whole.utf8.count >= page.utf8.count - 100)
         #expect(page.split(separator: "\n", omittingEmptySubsequences: false).count <= 61, "\(page)")
     }

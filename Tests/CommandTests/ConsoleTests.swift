@@ -179,7 +179,7 @@ import Testing
         #expect(again.exit == .usage)
         #expect(again.messages.hasSuffix("out.txt' exists already\npushcrypt: hint: --force replaces it\n"))
         #expect(try outcome(arguments + ["--force", "-q"]).exit == .done)
-        #expect(try directory.read("out.txt") == "to a; quiet; file -\n")
+        #expect(try directory.read("out.txt") == "to a; quiet; force; file -\n")
         #expect(try outcome(["send", "--to", "a", "-o", "-"]).output == "to a; file -\n")
     }
 
@@ -187,13 +187,11 @@ import Testing
     func secretFile(isSecret: Bool, mode: Int) throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("key")
-        let request = try Parser(table: .sample).parse(["send", "--to", "a", "--output", path])
-        guard case .command(let invocation) = request, let send = invocation.command as? Send else {
-            Issue.record("the line was not understood")
-            return
-        }
+        var taken = Arguments(
+            .sample, ["send"], [.init(text: "--output=\(path)", place: .option, isBeforeCommand: false)])
+        let output = OutputArguments(&taken)
         let bytes: ContiguousArray<UInt8> = [1]
-        try CapturedConsole().console.deliver(bytes.span, to: send.output, isSecret: isSecret)
+        try CapturedConsole().console.deliver(bytes.span, to: output, isSecret: isSecret)
         let found = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         // Whatever the umask here takes away, it gives nothing.
         #expect(found.map { $0 & ~mode } == 0)

@@ -26,6 +26,7 @@ import Testing
             ("send --to a --json --json -q", "to a; quiet; json; file -"),
             ("--json send --to a --json", "to a; json; file -"),
             ("send --to a --key fd:3", "to a; key fd:3; file -"),
+            ("send --to a -o - --force", "to a; force; file -"),
             ("device add p1", "add p1 in none"),
             ("--store S device add p1", "add p1 in S"),
             ("device --store S add p1", "add p1 in S"),
@@ -166,5 +167,28 @@ import Testing
     func longArgument() throws {
         let outcome = try outcome([String(repeating: "x", count: 100_000)])
         #expect(outcome.messages.utf8.count < 500)
+    }
+
+    @Test("A rule about an option that the command lacks stops the program")
+    func mistakenRule() async {
+        await #expect(processExitsWith: .failure) {
+            let command = Command("mistaken", "break a rule", examples: []) { a in
+                a.option("--key", needs: "--store")
+                return { _ in .done }
+            }
+            _ = command.declarations(in: .sample)
+        }
+    }
+
+    @Test("An option with a value that is declared after an operand stops the program")
+    func optionAfterOperand() async {
+        await #expect(processExitsWith: .failure) {
+            let command = Command("mistaken", "take a value for an operand", examples: []) { a in
+                _ = a.operand("FILE", help: "a file")
+                _ = a.value("--key", "KEY", help: "a key")
+                return { _ in .done }
+            }
+            _ = command.declarations(in: .sample)
+        }
     }
 }

@@ -7,14 +7,13 @@ extension CommandTable {
         program: "sample",
         summary: "a table for tests",
         sections: [
-            Section(title: "keys", commands: [.device]),
+            Section(title: "keys", commands: [.sampleDevice]),
             Section(
                 title: "messages",
                 commands: [
-                    Command("send", "send a message", Send.self), Command("join", "join files into one", Join.self),
-                    Command("greet", "say hello", Greet.self),
+                    .sampleSend, .join, .greet,
                 ]),
-            Section(title: "more", commands: [Command("help", "show how a command is used", HelpCommand.self)]),
+            Section(title: "more", commands: [.help]),
         ],
         version: { "sample 7.0" },
         page: {
@@ -31,138 +30,96 @@ extension CommandTable {
         check: SecretText.refuse, jsonMessages: LogFormat.json.messages)
 }
 
-/// Prints what it was given, one line a value.
-struct Send: CommandBody {
-    enum Priority: String, CaseIterable { case low, normal, high }
-
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.",
-                "A second paragraph.",
-            ],
-            more: ["Few people read this."],
-            examples: [
-                Example("sample send --to phone1 message.json"), Example("sample send -t a -t b -", "from a pipe"),
-            ])
-    }
-
-    let file: String
-    let recipients: [String]
-    let seconds: Int?
-    let priority: Priority?
-    let key: String?
-    let store: String?
-    let isJSON: Bool
-    let output: OutputArguments
-
-    init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "the message")
-        arguments.group("message")
-        recipients = arguments.values("--to", short: "-t", "ID", isRequired: true, help: "the device to send to")
-        seconds = arguments.seconds("--ttl", "DURATION", 1...2_592_000, help: "how long it lives")
-        priority = arguments.choice("--priority", "LEVEL", help: "how urgent it is")
-        key = arguments.value("--key", "SOURCE", .secret, help: "where the key is read from")
-        arguments.group("debugging", isAdvanced: true)
-        _ = arguments.flag("--trace", help: "say how it went")
-        arguments.group(nil)
-        store = arguments.storePath()
-        isJSON = arguments.json()
-        output = OutputArguments(&arguments)
-    }
-
-    func run(_ console: Console) throws(Failure) -> ExitCode {
-        var lines = ["to \(recipients.joined(separator: ","))"]
-        if let seconds { lines.append("ttl \(seconds)") }
-        if let priority { lines.append("priority \(priority)") }
-        if let key { lines.append("key \(key)") }
-        if let store { lines.append("store \(store)") }
-        if console.isQuiet { lines.append("quiet") }
-        if isJSON { lines.append("json") }
-        lines.append("file \(file)")
-        try console.deliver(lines.joined(separator: "; ") + "\n", to: output)
-        return .done
-    }
-}
-
-struct Join: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("sample join all.txt a.txt b.txt")]) }
-
-    let target: String
-    let files: [String]
-
-    init(_ arguments: inout Arguments) {
-        target = arguments.operand("TARGET", help: "the file to make")
-        files = arguments.operands("FILE", .input, atLeastOne: true, help: "what goes into it")
-        _ = arguments.json()
-    }
-
-    func run(_ console: Console) throws(Failure) -> ExitCode {
-        try console.write(target + "<-" + files.joined(separator: "+") + "\n")
-        return .done
-    }
-}
-
-struct Greet: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("sample greet")]) }
-
-    let name: String?
-
-    init(_ arguments: inout Arguments) {
-        name = arguments.optionalOperand("NAME", help: "whom to greet")
-        _ = arguments.flag("--loud", help: "louder")
-        _ = arguments.flag("--soft", help: "softer")
-        _ = arguments.flag("--bow", help: "with a bow")
-        _ = arguments.value("--echo", "TIMES", help: "how often the hills answer")
-        arguments.atMostOne(of: "--loud", "--soft")
-        arguments.option("--echo", needs: "--loud", hint: "add --loud")
-        arguments.option("--echo", excludes: ["--bow"], hint: "hills see nothing")
-    }
-
-    func run(_ console: Console) throws(Failure) -> ExitCode {
-        guard name != "nobody" else { throw .refused("nobody is here", hint: "greet somebody", "or stay at home") }
-        try console.write("hello \(name ?? "world")\n")
-        return .done
-    }
-}
-
 extension Command {
-    static let device = Command(group: "device", "work with devices") {
-        CommandGroup(
-            discussion: ["Devices receive messages."], examples: [Example("sample device add phone1")],
-            commands: [
-                Command("add", "add a device", AddDevice.self), Command("list", "list the devices", ListDevices.self),
-            ])
+    private enum Urgency: String, CaseIterable { case low, normal, high }
+
+    /// Prints what it was given.
+    fileprivate static let sampleSend = Command(
+        "send", "send a message",
+        about: [
+            "Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.",
+            "A second paragraph.",
+        ],
+        more: ["Few people read this."],
+        examples: [
+            "sample send --to phone1 message.json", Example("sample send -t a -t b -", "from a pipe"),
+        ]
+    ) { a in
+        a.group("message")
+        let recipients = a.values("--to", short: "-t", "ID", isRequired: true, help: "the device to send to")
+        let seconds = a.seconds("--ttl", "DURATION", 1...2_592_000, help: "how long it lives")
+        let urgency: Urgency? = a.choice("--priority", "LEVEL", help: "how urgent it is")
+        let key = a.value("--key", "SOURCE", .secret, help: "where the key is read from")
+        a.group("debugging", isAdvanced: true)
+        _ = a.flag("--trace", help: "say how it went")
+        a.group(nil)
+        let (store, isJSON, output) = (a.storePath(), a.json(), OutputArguments(&a))
+        let file = a.optionalInput("FILE", help: "the message")
+        return { console in
+            var lines = ["to \(recipients.joined(separator: ","))"]
+            if let seconds { lines.append("ttl \(seconds)") }
+            if let urgency { lines.append("priority \(urgency)") }
+            if let key { lines.append("key \(key)") }
+            if let store { lines.append("store \(store)") }
+            if console.isQuiet { lines.append("quiet") }
+            if isJSON { lines.append("json") }
+            if output.force { lines.append("force") }
+            lines.append("file \(file)")
+            try console.deliver(lines.joined(separator: "; ") + "\n", to: output)
+            return .done
+        }
     }
-}
 
-struct AddDevice: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("sample device add phone1")]) }
-
-    let id: String
-    let store: String?
-
-    init(_ arguments: inout Arguments) {
-        id = arguments.operand("ID", help: "the device's name")
-        store = arguments.storePath()
-        _ = arguments.json()
+    fileprivate static let join = Command(
+        "join", "join files into one", examples: ["sample join all.txt a.txt b.txt"]
+    ) { a in
+        _ = a.json()
+        let target = a.operand("TARGET", help: "the file to make")
+        let files = a.operands("FILE", .input, atLeastOne: true, help: "what goes into it")
+        return { console in
+            try console.write(target + "<-" + files.joined(separator: "+") + "\n")
+            return .done
+        }
     }
 
-    func run(_ console: Console) throws(Failure) -> ExitCode {
-        try console.write("add \(id) in \(store ?? "none")\n")
-        return .done
+    fileprivate static let greet = Command("greet", "say hello", examples: ["sample greet"]) { a in
+        _ = a.flag("--loud", help: "louder")
+        _ = a.flag("--soft", help: "softer")
+        _ = a.flag("--bow", help: "with a bow")
+        _ = a.value("--echo", "TIMES", help: "how often the hills answer")
+        a.atMostOne(of: "--loud", "--soft")
+        a.option("--echo", needs: "--loud", hint: "add --loud")
+        a.option("--echo", excludes: ["--bow"], hint: "hills see nothing")
+        let name = a.optionalOperand("NAME", help: "whom to greet")
+        return { console in
+            guard name != "nobody" else {
+                throw Failure.refused("nobody is here", hint: "greet somebody", "or stay at home")
+            }
+            try console.write("hello \(name ?? "world")\n")
+            return .done
+        }
     }
-}
 
-struct ListDevices: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("sample device list")]) }
+    fileprivate static let sampleDevice = Command(
+        group: "device", "work with devices", about: ["Devices receive messages."],
+        examples: ["sample device add phone1"], [addDevice, listDevices])
 
-    init(_ arguments: inout Arguments) {}
+    private static let addDevice = Command("add", "add a device", examples: ["sample device add phone1"]) { a in
+        let store = a.storePath()
+        _ = a.json()
+        let id = a.operand("ID", help: "the device's name")
+        return { console in
+            try console.write("add \(id) in \(store ?? "none")\n")
+            return .done
+        }
+    }
 
-    func run(_ console: Console) throws(Failure) -> ExitCode {
-        var output = OutputBuffer(console)
-        for number in 1...20_000 { try output.append("phone\(number)\n") }
-        try output.flush()
-        return .done
+    private static let listDevices = Command("list", "list the devices", examples: ["sample device list"]) { _ in
+        { console in
+            var output = OutputBuffer(console)
+            for number in 1...20_000 { try output.append("phone\(number)\n") }
+            try output.flush()
+            return .done
+        }
     }
 }

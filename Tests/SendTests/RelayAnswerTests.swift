@@ -166,6 +166,8 @@ import Testing
         let world = world()
         add(world, 1)
         world.answer(answer)
+        // Another push key is tried once.
+        if answer.isOtherKey { world.answer(answer) }
         let failure = world.outcomes.first.flatMap(SendFailure.init)
         #expect(failure?.code == code && failure?.mayRetry == mayRetry)
     }

@@ -2,19 +2,36 @@ package import Pushcrypt
 package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `answer fetch`, which another program carries out: so this one is linked with no HTTP library.
-struct AnswerFetchCommand: CommandBody {
-    static var page: CommandPage { AnswerFetchArguments.page }
-
-    private let arguments: AnswerFetchArguments
-
-    init(_ arguments: inout Arguments) { self.arguments = AnswerFetchArguments(&arguments) }
-
-    func run(_ console: Console) throws -> ExitCode {
+extension AnswerFetchArguments {
+    /// Has `pushcrypt-send` carry it out: so this program is linked with no HTTP library.
+    func runSender(_ console: Console) throws -> ExitCode {
         // Options may stand before the command.
         var words = console.arguments
         for name in ["answer", "fetch"] { words.firstIndex(of: name).map { _ = words.remove(at: $0) } }
         throw runSendProgram(["answer", "fetch"] + words)
+    }
+}
+
+extension Command {
+    /// `answer fetch`, which both programs have.
+    package static func answerFetch(_ run: @escaping @Sendable (AnswerFetchArguments, Console) throws -> ExitCode) -> Command {
+        Command(
+            "fetch", "take answers from a publisher's relay, and open them",
+            about: [
+                "A phone that cannot reach its server leaves answers with the publisher's relay, sealed, for an hour. This takes those for the store's push key, and writes each as 'answer open' does. The relay forgets an answer only after it was written: if this command is killed, the answer comes again, with \"repeated\": true.",
+                "Exits with 0 even if there are no answers. For an answer that does not open it prints a warning, goes on, and exits with 65 at the end.",
+            ],
+            more: [
+                "The relay can hold answers back: give approvals a --within. With --follow, an unreachable relay is tried again."
+            ],
+            examples: [
+                "pushcrypt answer fetch --within 10m",
+                "pushcrypt answer fetch --follow --json | while read -r answer; do …; done",
+            ]
+        ) { a in
+            let arguments = AnswerFetchArguments(&a)
+            return { try run(arguments, $0) }
+        }
     }
 }
 
@@ -37,21 +54,6 @@ package struct AnswerFetchArguments: Sendable {
         isJSON = arguments.json()
         login = SendLogin(connection: &arguments)
         store = StoreArguments(&arguments)
-    }
-
-    package static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "A phone that cannot reach its server leaves answers with the publisher's relay, sealed, for an hour. This takes those for the store's push key, and writes each as 'answer open' does. The relay forgets an answer only after it was written: if this command is killed, the answer comes again, with \"repeated\": true.",
-                "Exits with 0 even if there are no answers. For an answer that does not open it prints a warning, goes on, and exits with 65 at the end.",
-            ],
-            more: [
-                "The relay can hold answers back: give approvals a --within. With --follow, an unreachable relay is tried again."
-            ],
-            examples: [
-                Example("pushcrypt answer fetch --within 10m"),
-                Example("pushcrypt answer fetch --follow --json | while read -r answer; do …; done"),
-            ])
     }
 
     /// The relay's origin, and the push keys that sign requests to it, read at each call.

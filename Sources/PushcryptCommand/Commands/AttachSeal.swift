@@ -2,21 +2,26 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `attach seal`: two passes over the file, and then the reference, which is written last because it says that all is done.
-struct AttachSealCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Writes the sealed file, and its reference to standard output: a JSON object with the key, size and hash of the sealed file, and the type and name of the plain one. Give it to 'seal --attachment'. The reference is secret; the sealed file shows only its size and url.",
-                "The file is read twice, so it cannot come from a pipe; memory use is small and constant. The key that signs hedges the file's random key.",
-            ],
-            examples: [
-                Example(
-                    "pushcrypt attach seal film.mov --type com.apple.quicktime-movie -o - --reference film.json | upload",
-                    "without a copy on the disk")
-            ])
+extension Command {
+    /// `attach seal`: two passes over the file, and then the reference, which is written last because it says that all is done.
+    static let attachSeal = Command(
+        "seal", "seal a file, and write its reference",
+        about: [
+            "Writes the sealed file, and its reference to standard output: a JSON object with the key, size and hash of the sealed file, and the type and name of the plain one. Give it to 'seal --attachment'. The reference is secret; the sealed file shows only its size and url.",
+            "The file is read twice, so it cannot come from a pipe; memory use is small and constant. The key that signs hedges the file's random key.",
+        ],
+        examples: [
+            Example(
+                "pushcrypt attach seal film.mov --type com.apple.quicktime-movie -o - --reference film.json | upload",
+                "without a copy on the disk")
+        ]
+    ) { a in
+        let command = AttachSealCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct AttachSealCommand {
     private let file: String
     private let output: String
     private let reference: String?
@@ -29,7 +34,6 @@ struct AttachSealCommand: CommandBody {
     private let force: Bool
 
     init(_ arguments: inout Arguments) {
-        file = arguments.operand("FILE", .input, help: "the file to seal; - for standard input that is a file")
         output = arguments.requiredValue(
             "--output", short: "-o", "SEALED", .file,
             help: "the sealed file; - for standard output, with --reference")
@@ -56,6 +60,7 @@ struct AttachSealCommand: CommandBody {
         arguments.option(
             "--signing-key-file", excludes: ["--store", "--sign-with", "--passphrase-file"],
             hint: "a key file is used without a store")
+        file = arguments.operand("FILE", .input, help: "the file to seal; - for standard input that is a file")
     }
 
     func run(_ console: Console) throws -> ExitCode {

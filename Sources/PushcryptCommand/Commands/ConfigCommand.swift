@@ -2,18 +2,23 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct ConfigCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: ["Without NAME, shows all settings."]
-                + Setting.allCases.map { "\($0.rawValue): \($0.meaning)." },
-            examples: [
-                Example("pushcrypt config"), Example("pushcrypt config placeholder-title"),
-                Example("pushcrypt config topic com.example.app"),
-                Example("pushcrypt config topic --default", "as if it had never been set"),
-            ])
+extension Command {
+    static let config = Command(
+        "config", "show or change the store's defaults, which options override",
+        about: ["Without NAME, shows all settings."]
+            + Setting.allCases.map { "\($0.rawValue): \($0.meaning)." },
+        examples: [
+            "pushcrypt config", "pushcrypt config placeholder-title",
+            "pushcrypt config topic com.example.app",
+            Example("pushcrypt config topic --default", "as if it had never been set"),
+        ]
+    ) { a in
+        let command = ConfigCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct ConfigCommand {
     private let name: String?
     private let value: String?
     private let isReset: Bool
@@ -21,12 +26,12 @@ struct ConfigCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        name = arguments.optionalOperand(
-            "NAME", .choice(Setting.allCases.map { $0.rawValue }), help: "the setting; default all of them")
-        value = arguments.optionalOperand("VALUE", help: "the new value")
         isReset = arguments.flag("--default", help: "forget the setting's value")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
+        name = arguments.optionalOperand(
+            "NAME", .choice(Setting.allCases.map { $0.rawValue }), help: "the setting; default all of them")
+        value = arguments.optionalOperand("VALUE", help: "the new value")
     }
 
     func run(_ console: Console) throws -> ExitCode {

@@ -1,15 +1,19 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-struct DemoCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end. With --keep it shows nothing, and leaves a folder to try commands on: the stores 'server' and 'phone', which know each other's public keys, and payload.json."
-            ],
-            examples: [Example("pushcrypt demo"), Example("pushcrypt demo --keep lab")])
+extension Command {
+    static let demo = Command(
+        "demo", "show the main job step by step, with temporary stores",
+        about: [
+            "Runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end. With --keep it shows nothing, and leaves a folder to try commands on: the stores 'server' and 'phone', which know each other's public keys, and payload.json."
+        ], examples: ["pushcrypt demo", "pushcrypt demo --keep lab"]
+    ) { a in
+        let command = DemoCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct DemoCommand {
     private let kept: String?
     private let table: CommandTable
 

@@ -3,50 +3,42 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
-    static let device = Command(group: "device", "the devices that a provider seals for") {
-        CommandGroup(
-            discussion: [
-                "Docs/Devices.md explains records, tokens, apps and removals, Docs/DeviceImport.md imports and exports."
-            ],
-            commands: [
-                Command("add", "register a device's public key, or a newer one", DeviceAddCommand.self),
-                .devicePair,
-                Command("accept", "answer what a phone posts without a session", DeviceAcceptCommand.self),
-                Command("list", "list the devices, one per line", DeviceListCommand.self),
-                Command("show", "show all that is known of a device", DeviceShowCommand.self),
-                Command("remove", "remove devices, and remember that they are gone", DeviceRemoveCommand.self),
-                Command(
-                    "import", "register many devices, or import what another store knows of them",
-                    DeviceImportCommand.self),
-                Command(
-                    "export", "write all devices, for 'device import --from-export'",
-                    DeviceExportCommand.self),
-                Command("purge", "forget that devices were removed", DevicePurgeCommand.self),
-                Command("test", "create a test notification for a device", DeviceTestCommand.self),
-            ])
+    static let device = Command(
+        group: "device", "the devices that a provider seals for",
+        about: [
+            "Docs/Devices.md explains records, tokens, apps and removals, Docs/DeviceImport.md imports and exports."
+        ],
+        [
+            .deviceAdd, .devicePair, .deviceAccept, .deviceList, .deviceShow, .deviceRemove, .deviceImport,
+            .deviceExport, .devicePurge, .deviceTest,
+        ])
+}
+
+extension Command {
+    static let deviceAdd = Command(
+        "add", "register a device's public key, or a newer one",
+        about: [
+            "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
+            "Also reads what a phone posts in its user's session, {\"record\", \"signature\"}: an older record than the last one is refused. Take ID and USER from the session: the 'device' of a record that is not signed is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
+        ],
+        more: [
+            "--reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had; the warning stale-store, that it has a certificate which this store never issued.",
+            "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 65, or with 1 if a line may succeed later. Other keys are passed through.",
+        ],
+        examples: [
+            "pushcrypt device add phone1 record.json --user alice",
+            Example(
+                "pushcrypt device add phone1 phone1.pub --token 8f3a51c0", "if your app's server keeps the tokens"),
+            Example("pushcrypt device add phone1 record.json --reply", "the answer for the phone"),
+            "pushcrypt device add --batch --reply < lines > answers",
+        ]
+    ) { a in
+        let command = DeviceAddCommand(&a)
+        return { try command.run($0) }
     }
 }
 
-struct DeviceAddCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
-                "Also reads what a phone posts in its user's session, {\"record\", \"signature\"}: an older record than the last one is refused. Take ID and USER from the session: the 'device' of a record that is not signed is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
-            ],
-            more: [
-                "--reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had; the warning stale-store, that it has a certificate which this store never issued.",
-                "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 65, or with 1 if a line may succeed later. Other keys are passed through.",
-            ],
-            examples: [
-                Example("pushcrypt device add phone1 record.json --user alice"),
-                Example(
-                    "pushcrypt device add phone1 phone1.pub --token 8f3a51c0", "if your app's server keeps the tokens"),
-                Example("pushcrypt device add phone1 record.json --reply", "the answer for the phone"),
-                Example("pushcrypt device add --batch --reply < lines > answers"),
-            ])
-    }
-
+struct DeviceAddCommand {
     private let id: String?
     private let file: String?
     private let owner: DeviceOwner
@@ -61,9 +53,6 @@ struct DeviceAddCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        id = arguments.optionalOperand(
-            "ID", help: "the provider's name for the device; with --batch the file of lines")
-        file = arguments.optionalOperand("FILE", .input, help: "the key or record; default standard input")
         let user = arguments.value(
             "--user", "USER", help: "the device's user; default unchanged")
         owner = user.map(DeviceOwner.user) ?? .unchanged
@@ -84,6 +73,9 @@ struct DeviceAddCommand: CommandBody {
             "--batch", excludes: ["--user", "--topic", "--token", "--environment", "--replace"],
             hint: "each line has its own 'user', 'token' and record")
         arguments.atMostOne(of: "--reply", "--json")
+        id = arguments.optionalOperand(
+            "ID", help: "the provider's name for the device; with --batch the file of lines")
+        file = arguments.optionalOperand("FILE", .input, help: "the key or record; default standard input")
     }
 
     func run(_ console: Console) throws -> ExitCode {

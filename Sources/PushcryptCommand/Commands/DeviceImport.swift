@@ -2,56 +2,47 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `device import`: in transactions of many lines, so that an interruption loses only the last of them and the same file can
-/// be imported again.
-struct DeviceImportCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Each line is an object: 'device', the provider's name for it; 'user', if known, who was logged in; 'token' and 'environment', if you keep them; and 'record', the registration record or key as the phone sent it. It is registered as by 'device add', but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, and the command ends with 65.",
-                "--from-export reads the output of 'device export'. A line takes effect if its suite, then its generation, then its 'updated' is later than the store's; a removal if its time is later. So two stores that import each other's exports end up equal. Never read what phones have sent this way.",
-            ],
-            examples: [
-                Example("pushcrypt device import devices.ndjson"),
-                Example("pushcrypt --store A device export | pushcrypt --store B device import --from-export"),
-            ])
-    }
-
-    private let file: String
-    private let isExport: Bool
-    private let replaces: Bool
-    private let store: StoreArguments
-    private let isJSON: Bool
-
-    init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "newline-delimited JSON; default standard input")
-        isExport = arguments.flag("--from-export", help: "the lines are the output of 'device export'")
-        replaces = arguments.flag("--replace", help: "import each line, whatever the store has for that device")
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        let now = console.timestamp
-        var lines = try NumberedLines(file, console)
-        var counts = ImportCounts()
-        var foreign = try ForeignProviders(of: store)
-        try lines.forEach { line in
-            try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
-        } take: { items, lines in
-            let result = try store.importDevices(items.map(\.item), replace: replaces, at: now)
-            counts.add(result)
-            foreign.add(items.map(\.item), except: Set(result.refused.map(\.index)))
-            for refusal in result.refused {
-                lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
+extension Command {
+    /// `device import`: in transactions of many lines, so that an interruption loses only the last of them and the same file can
+    /// be imported again.
+    static let deviceImport = Command(
+        "import", "register many devices, or import what another store knows of them",
+        about: [
+            "Each line is an object: 'device', the provider's name for it; 'user', if known, who was logged in; 'token' and 'environment', if you keep them; and 'record', the registration record or key as the phone sent it. It is registered as by 'device add', but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, and the command ends with 65.",
+            "--from-export reads the output of 'device export'. A line takes effect if its suite, then its generation, then its 'updated' is later than the store's; a removal if its time is later. So two stores that import each other's exports end up equal. Never read what phones have sent this way.",
+        ],
+        examples: [
+            "pushcrypt device import devices.ndjson",
+            "pushcrypt --store A device export | pushcrypt --store B device import --from-export",
+        ]
+    ) { a in
+        let isExport = a.flag("--from-export", help: "the lines are the output of 'device export'")
+        let replaces = a.flag("--replace", help: "import each line, whatever the store has for that device")
+        let store = StoreArguments(&a)
+        let isJSON = a.json()
+        let file = a.optionalInput("FILE", help: "newline-delimited JSON; default standard input")
+        return { console in
+            let store = try console.open(store)
+            let now = console.timestamp
+            var lines = try NumberedLines(file, console)
+            var counts = ImportCounts()
+            var foreign = try ForeignProviders(of: store)
+            try lines.forEach { line in
+                try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
+            } take: { items, lines in
+                let result = try store.importDevices(items.map(\.item), replace: replaces, at: now)
+                counts.add(result)
+                foreign.add(items.map(\.item), except: Set(result.refused.map(\.index)))
+                for refusal in result.refused {
+                    lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
+                }
             }
+            counts.refused = lines.refused
+            counts.foreign = foreign.count
+            console.warn(of: foreign)
+            try console.report(counts.all, asJSON: isJSON)
+            return counts.refused == 0 ? .done : .refused
         }
-        counts.refused = lines.refused
-        counts.foreign = foreign.count
-        console.warn(of: foreign)
-        try console.report(counts.all, asJSON: isJSON)
-        return counts.refused == 0 ? .done : .refused
     }
 }
 

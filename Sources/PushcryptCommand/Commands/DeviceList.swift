@@ -2,95 +2,80 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct DeviceListCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Columns: the device, its key, the app, the key's age in days, the first digits of its push token or 'grant' if it has a relay's, the user."
-            ],
-            examples: [
-                Example("pushcrypt device list"),
-                Example(
-                    "pushcrypt device list --json",
-                    "one registration record per line, with the user and the last change"),
-            ])
-    }
-
-    private let user: String?
-    private let showsRemoved: Bool
-    private let store: StoreArguments
-    private let isJSON: Bool
-
-    init(_ arguments: inout Arguments) {
-        user = arguments.value("--user", "USER", help: "only this user's")
-        showsRemoved = arguments.flag("--removed", help: "the removed devices, with the time and the reason")
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-        arguments.atMostOne(of: "--user", "--removed")
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        var printer = DevicePrinter(console)
-        var foreign = try ForeignProviders(of: store)
-        let now = console.timestamp
-        func show(_ device: Result<DeviceRecord, KeyStoreError>) throws {
-            if case .success(let record) = device {
-                foreign.add(record.id, pinning: record.pinnedProvider)
+extension Command {
+    static let deviceList = Command(
+        "list", "list the devices, one per line",
+        about: [
+            "Columns: the device, its key, the app, the key's age in days, the first digits of its push token or 'grant' if it has a relay's, the user."
+        ],
+        examples: [
+            "pushcrypt device list",
+            Example(
+                "pushcrypt device list --json",
+                "one registration record per line, with the user and the last change"),
+        ]
+    ) { a in
+        let user = a.value("--user", "USER", help: "only this user's")
+        let showsRemoved = a.flag("--removed", help: "the removed devices, with the time and the reason")
+        let store = StoreArguments(&a)
+        let isJSON = a.json()
+        a.atMostOne(of: "--user", "--removed")
+        return { console in
+            let store = try console.open(store)
+            var printer = DevicePrinter(console)
+            var foreign = try ForeignProviders(of: store)
+            let now = console.timestamp
+            func show(_ device: Result<DeviceRecord, KeyStoreError>) throws {
+                if case .success(let record) = device {
+                    foreign.add(record.id, pinning: record.pinnedProvider)
+                }
+                try printer.print(device) { isJSON ? ExportedDevice.text($0) : columns($0, at: now) }
             }
-            try printer.print(device) { isJSON ? ExportedDevice.text($0) : columns($0, at: now) }
-        }
-        let failure = listFailure {
-            if showsRemoved {
-                try store.forEachRemovedDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
-            } else if let user {
-                for device in try store.devices(ofUser: user) { try show(device) }
-            } else {
-                try store.forEachDevice(show)
+            let failure = listFailure {
+                if showsRemoved {
+                    try store.forEachRemovedDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
+                } else if let user {
+                    for device in try store.devices(ofUser: user) { try show(device) }
+                } else {
+                    try store.forEachDevice(show)
+                }
             }
+            try printer.flush()
+            if let failure { throw failure }
+            console.warn(of: foreign)
+            return printer.damaged == 0 ? .done : .refused
         }
-        try printer.flush()
-        if let failure { throw failure }
-        console.warn(of: foreign)
-        return printer.damaged == 0 ? .done : .refused
     }
 }
 
-struct DeviceExportCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "One object per line: each device, then each removed device, with the time of its last change. Anyone who can change it decides which keys are sealed to."
-            ],
-            examples: [Example("pushcrypt device export -o devices.ndjson")])
-    }
-
-    private let store: StoreArguments
-    private let output: OutputArguments
-
-    init(_ arguments: inout Arguments) {
-        store = StoreArguments(&arguments)
-        output = OutputArguments(&arguments)
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        guard let path = output.file else {
-            var printer = DevicePrinter(console)
+extension Command {
+    static let deviceExport = Command(
+        "export", "write all devices, for 'device import --from-export'",
+        about: [
+            "One object per line: each device, then each removed device, with the time of its last change. Anyone who can change it decides which keys are sealed to."
+        ], examples: ["pushcrypt device export -o devices.ndjson"]
+    ) { a in
+        let store = StoreArguments(&a)
+        let output = OutputArguments(&a)
+        return { console in
+            let store = try console.open(store)
+            guard let path = output.file else {
+                var printer = DevicePrinter(console)
+                try export(store, to: &printer)
+                return printer.damaged == 0 ? .done : .refused
+            }
+            // Anyone who could change it before it is imported would decide whose key is sealed to.
+            let file = try OutputFile(path, mode: 0o600, force: output.force)
+            var printer = DevicePrinter(console, output: file.descriptor, name: quoted(path))
             try export(store, to: &printer)
-            return printer.damaged == 0 ? .done : .refused
+            guard printer.damaged == 0 else {
+                throw Failure.refused(
+                    "\(quoted(path)) was not written: not every row could be read",
+                    hint: "without --output the others go to standard output; pushcrypt doctor says what to do")
+            }
+            try file.commit()
+            return .done
         }
-        // Anyone who could change it before it is imported would decide whose key is sealed to.
-        let file = try OutputFile(path, mode: 0o600, force: output.force)
-        var printer = DevicePrinter(console, output: file.descriptor, name: quoted(path))
-        try export(store, to: &printer)
-        guard printer.damaged == 0 else {
-            throw Failure.refused(
-                "\(quoted(path)) was not written: not every row could be read",
-                hint: "without --output the others go to standard output; pushcrypt doctor says what to do")
-        }
-        try file.commit()
-        return .done
     }
 }
 

@@ -3,29 +3,33 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
-    static let devicePair = Command(group: "pair", "pair a phone by a code on a screen, on a server without accounts") {
-        CommandGroup(
-            discussion: [
-                "The app scans the code, and posts a sealed request to the server's address; the server gives it to 'device accept', and answers with the reply. See Docs/SelfHostedServer.md."
-            ],
-            commands: [
-                Command("new", "make a code for one phone", DevicePairNewCommand.self)
-            ])
+    static let devicePair = Command(
+        group: "pair", "pair a phone by a code on a screen, on a server without accounts",
+        about: [
+            "The app scans the code, and posts a sealed request to the server's address; the server gives it to 'device accept', and answers with the reply. See Docs/SelfHostedServer.md."
+        ],
+        [
+            .devicePairNew
+        ])
+}
+
+extension Command {
+    static let devicePairNew = Command(
+        "new", "make a code for one phone",
+        about: [
+            "Prints the code, on a terminal also as a QR code if the program qrencode is installed. It is for one phone, and ends after 10 minutes. Anyone who sees it can pair: show it to its user alone."
+        ],
+        examples: [
+            "pushcrypt device pair new --url https://home.example.net/pair --topic com.example.app",
+            "pushcrypt device pair new --url http://192.168.1.20:8080/pair --user alice",
+        ]
+    ) { a in
+        let command = DevicePairNewCommand(&a)
+        return { try command.run($0) }
     }
 }
 
-struct DevicePairNewCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Prints the code, on a terminal also as a QR code if the program qrencode is installed. It is for one phone, and ends after 10 minutes. Anyone who sees it can pair: show it to its user alone."
-            ],
-            examples: [
-                Example("pushcrypt device pair new --url https://home.example.net/pair --topic com.example.app"),
-                Example("pushcrypt device pair new --url http://192.168.1.20:8080/pair --user alice"),
-            ])
-    }
-
+struct DevicePairNewCommand {
     private let url: String
     private let topic: TopicArgument
     private let user: String?

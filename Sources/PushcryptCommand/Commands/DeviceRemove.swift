@@ -2,20 +2,25 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct DeviceRemoveCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
-                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. The reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; another reason of status 410 is an error, and other answers are ignored. The forms of aioapns and node-apn are read too, with 'to' beside them. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked ends that grant but keeps the device; the reply to its next record says so. The same file may be read again.",
-            ],
-            examples: [
-                Example("pushcrypt device remove phone1"),
-                Example("pushcrypt device remove --user alice --reason 'account closed'"),
-                Example("pushcrypt device remove --from-apns-410 answers.ndjson"),
-            ])
+extension Command {
+    static let deviceRemove = Command(
+        "remove", "remove devices, and remember that they are gone",
+        about: [
+            "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
+            "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. The reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; another reason of status 410 is an error, and other answers are ignored. The forms of aioapns and node-apn are read too, with 'to' beside them. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked ends that grant but keeps the device; the reply to its next record says so. The same file may be read again.",
+        ],
+        examples: [
+            "pushcrypt device remove phone1",
+            "pushcrypt device remove --user alice --reason 'account closed'",
+            "pushcrypt device remove --from-apns-410 answers.ndjson",
+        ]
+    ) { a in
+        let command = DeviceRemoveCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct DeviceRemoveCommand {
     private let ids: [String]
     private let user: String?
     private let readsAnswers: Bool
@@ -24,8 +29,6 @@ struct DeviceRemoveCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        ids = arguments.operands(
-            "ID", help: "the device; with --from-apns-410 the file of answers")
         user = arguments.value("--user", "USER", help: "all devices of this user, instead of IDs")
         readsAnswers = arguments.flag(
             "--from-apns-410", help: "remove devices that APNs reports as gone, from a file or standard input")
@@ -34,6 +37,8 @@ struct DeviceRemoveCommand: CommandBody {
         isJSON = arguments.json()
         arguments.atMostOne(of: "--from-apns-410", "--reason")
         arguments.atMostOne(of: "--from-apns-410", "--user")
+        ids = arguments.operands(
+            "ID", help: "the device; with --from-apns-410 the file of answers")
     }
 
     func run(_ console: Console) throws -> ExitCode {
@@ -105,33 +110,25 @@ struct DeviceRemoveCommand: CommandBody {
     }
 }
 
-struct DevicePurgeCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Keep removals while older data may be imported: otherwise an old backup brings the device back."
-            ],
-            examples: [Example("pushcrypt device purge --older-than 90d")])
-    }
-
-    /// In seconds.
-    private let age: Int
-    private let store: StoreArguments
-    private let isJSON: Bool
-
-    init(_ arguments: inout Arguments) {
-        age = arguments.requiredSeconds(
+extension Command {
+    static let devicePurge = Command(
+        "purge", "forget that devices were removed",
+        about: [
+            "Keep removals while older data may be imported: otherwise an old backup brings the device back."
+        ], examples: ["pushcrypt device purge --older-than 90d"]
+    ) { a in
+        // In seconds.
+        let age = a.requiredSeconds(
             "--older-than", "TIME", 0...36_500 * 86_400, help: "the least age of a removal, such as 90d")
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        let (milliseconds, overflow) = UInt64(clamping: age).multipliedReportingOverflow(by: 1000)
-        let end = console.timestamp.subtracting(milliseconds: overflow ? .max : milliseconds)
-        let count = try store.forgetRemovedDevices(upTo: end)
-        try console.report([("forgotten", count)], asJSON: isJSON)
-        return .done
+        let store = StoreArguments(&a)
+        let isJSON = a.json()
+        return { console in
+            let store = try console.open(store)
+            let (milliseconds, overflow) = UInt64(clamping: age).multipliedReportingOverflow(by: 1000)
+            let end = console.timestamp.subtracting(milliseconds: overflow ? .max : milliseconds)
+            let count = try store.forgetRemovedDevices(upTo: end)
+            try console.report([("forgotten", count)], asJSON: isJSON)
+            return .done
+        }
     }
 }

@@ -2,36 +2,28 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct DeviceShowCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(examples: [
-            Example("pushcrypt device show phone1"), Example("pushcrypt device show phone1 --json"),
-        ])
-    }
-
-    private let id: String
-    private let store: StoreArguments
-    private let isJSON: Bool
-
-    init(_ arguments: inout Arguments) {
-        id = arguments.operand("ID", help: "the provider's name for the device")
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        let device = try store.readDevices { (reader) throws(KeyStoreError) in try reader.device(id: id) }
-        if isJSON {
-            try console.write(ExportedDevice.text(device).span)
-        } else {
-            let rows = DeviceRows(device, at: console.timestamp).rows
-            try console.write(listed(rows.map { ($0.name, sanitized(forTerminal: $0.value)) }, indent: 0))
+extension Command {
+    static let deviceShow = Command(
+        "show", "show all that is known of a device",
+        examples: ["pushcrypt device show phone1", "pushcrypt device show phone1 --json"]
+    ) { a in
+        let store = StoreArguments(&a)
+        let isJSON = a.json()
+        let id = a.operand("ID", help: "the provider's name for the device")
+        return { console in
+            let store = try console.open(store)
+            let device = try store.readDevices { (reader) throws(KeyStoreError) in try reader.device(id: id) }
+            if isJSON {
+                try console.write(ExportedDevice.text(device).span)
+            } else {
+                let rows = DeviceRows(device, at: console.timestamp).rows
+                try console.write(listed(rows.map { ($0.name, sanitized(forTerminal: $0.value)) }, indent: 0))
+            }
+            var foreign = try ForeignProviders(of: store)
+            foreign.add(device.id, pinning: device.pinnedProvider)
+            console.warn(of: foreign)
+            return .done
         }
-        var foreign = try ForeignProviders(of: store)
-        foreign.add(device.id, pinning: device.pinnedProvider)
-        console.warn(of: foreign)
-        return .done
     }
 }
 

@@ -1,20 +1,25 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-struct DeviceTestCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Seals 'Test notification' exactly as 'seal' does: a phone that shows it opens all others too. Send it with your own APNs client. Standard error says what to look for in the phone's journal."
-            ],
-            examples: [
-                Example("pushcrypt device test phone1 > push.json"),
-                Example(
-                    "pushcrypt device test phone1 --json",
-                    "with the fingerprint and the headers, for a program that sends it"),
-            ])
+extension Command {
+    static let deviceTest = Command(
+        "test", "create a test notification for a device",
+        about: [
+            "Seals 'Test notification' exactly as 'seal' does: a phone that shows it opens all others too. Send it with your own APNs client. Standard error says what to look for in the phone's journal."
+        ],
+        examples: [
+            "pushcrypt device test phone1 > push.json",
+            Example(
+                "pushcrypt device test phone1 --json",
+                "with the fingerprint and the headers, for a program that sends it"),
+        ]
+    ) { a in
+        let command = DeviceTestCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct DeviceTestCommand {
     private let id: String
     private let signer: String?
     private let topic: TopicArgument
@@ -24,7 +29,6 @@ struct DeviceTestCommand: CommandBody {
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        id = arguments.operand("ID", help: "the provider's name for the device")
         signer = arguments.providerName()
         topic = TopicArgument(&arguments)
         message = arguments.value(
@@ -32,6 +36,7 @@ struct DeviceTestCommand: CommandBody {
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
+        id = arguments.operand("ID", help: "the provider's name for the device")
     }
 
     func run(_ console: Console) throws -> ExitCode {

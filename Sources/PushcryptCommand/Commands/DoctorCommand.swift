@@ -2,26 +2,19 @@ package import Pushcrypt
 package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct DoctorCommand: CommandBody {
-    static var page: CommandPage { DoctorArguments.page }
-
-    private let arguments: DoctorArguments
-
-    init(_ arguments: inout Arguments) { self.arguments = DoctorArguments(&arguments) }
-
-    func run(_ console: Console) throws -> ExitCode {
-        if arguments.isSend {
+extension DoctorArguments {
+    func check(_ console: Console) throws -> ExitCode {
+        if isSend {
             var words = console.arguments
             if let name = words.firstIndex(of: "doctor") { words.remove(at: name) }
-            let login = arguments.login
             throw runSendProgram(
-                ["doctor"] + (try login.stored(arguments.store, topic: arguments.topic == nil, console)) + words)
+                ["doctor"] + (try login.stored(store, topic: topic == nil, console)) + words)
         }
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
         do {
-            let directory = try console.path(of: arguments.store)
+            let directory = try console.path(of: store)
             findings += SQLiteKeyStore.check(filesIn: directory)
-            let store = try console.openQuietly(arguments.store)
+            let store = try console.openQuietly(store)
             let found = store.check()
             findings += found
             if !found.contains(where: { $0.severity == .error }) {
@@ -35,7 +28,27 @@ struct DoctorCommand: CommandBody {
             let error = Failure(error)
             findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
         }
-        return try console.report(findings, isJSON: arguments.isJSON)
+        return try console.report(findings, isJSON: isJSON)
+    }
+}
+
+extension Command {
+    /// `doctor`, which both programs have.
+    package static func doctor(_ run: @escaping @Sendable (DoctorArguments, Console) throws -> ExitCode) -> Command {
+        Command(
+            "doctor", "find what is wrong, and say how to fix it",
+            about: [
+                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work.",
+                "With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.",
+            ],
+            examples: [
+                "pushcrypt --store /var/lib/pushcrypt doctor --json",
+                "pushcrypt doctor --send --key AuthKey_ABC123DEFG.p8 --team TEAM123456",
+            ]
+        ) { a in
+            let arguments = DoctorArguments(&a)
+            return { try run(arguments, $0) }
+        }
     }
 }
 
@@ -56,18 +69,6 @@ package struct DoctorArguments: Sendable {
         login = SendLogin(&arguments)
         isJSON = arguments.json()
         for name in ["--topic"] + SendLogin.names { arguments.option(name, needs: Self.sendOption) }
-    }
-
-    package static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work.",
-                "With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.",
-            ],
-            examples: [
-                Example("pushcrypt --store /var/lib/pushcrypt doctor --json"),
-                Example("pushcrypt doctor --send --key AuthKey_ABC123DEFG.p8 --team TEAM123456"),
-            ])
     }
 }
 

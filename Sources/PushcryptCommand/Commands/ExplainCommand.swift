@@ -2,29 +2,32 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct ExplainCommand: CommandBody {
+extension Command {
+    static let explain = Command(
+        "explain", "explain a code or a phone's journal, and how to fix it",
+        about: [
+            "Every refusal has a code: in messages, in the JSON of 'open', in the journal that an app keeps. Without an operand, lists all codes.",
+            "A journal, as an app exports it, is summarised by code: how often, when last, with which keys, and for which envelopes, by the fingerprints of 'seal --log' and 'inspect'. It contains no content, so it can be mailed.",
+        ],
+        examples: ["pushcrypt explain authentication-failed", "pushcrypt explain journal.json"]
+    ) { a in
+        let command = ExplainCommand(&a)
+        return { try command.run($0) }
+    }
+}
+
+struct ExplainCommand {
     /// A journal has some 30 KB.
     private static let maximumJournal = 1 << 20
-
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Every refusal has a code: in messages, in the JSON of 'open', in the journal that an app keeps. Without an operand, lists all codes.",
-                "A journal, as an app exports it, is summarised by code: how often, when last, with which keys, and for which envelopes, by the fingerprints of 'seal --log' and 'inspect'. It contains no content, so it can be mailed.",
-            ],
-            examples: [
-                Example("pushcrypt explain authentication-failed"), Example("pushcrypt explain journal.json"),
-            ])
-    }
 
     private let subject: String?
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
+        isJSON = arguments.json()
         subject = arguments.optionalOperand(
             "CODE|JOURNAL", .known { Set(Explanation.all.map(\.code)).sorted() },
             help: "a code, or a journal's file; - for standard input")
-        isJSON = arguments.json()
     }
 
     func run(_ console: Console) throws -> ExitCode {

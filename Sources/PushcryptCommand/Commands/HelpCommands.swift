@@ -1,42 +1,30 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-struct HelpCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "The word 'all' at the end shows everything. --json has all of it, for programs."
-            ],
-            examples: [
-                Example("pushcrypt help seal"), Example("pushcrypt help seal all"),
-                Example("pushcrypt help exit-codes"),
-            ])
-    }
-
-    private let words: [String]
-    private let isJSON: Bool
-    private let table: CommandTable
-
-    init(_ arguments: inout Arguments) {
-        words = arguments.operands(
+extension Command {
+    static let help = Command(
+        "help", "show how a command is used",
+        about: ["The word 'all' at the end shows everything. --json has all of it, for programs."],
+        examples: ["pushcrypt help seal", "pushcrypt help seal all", "pushcrypt help exit-codes"]
+    ) { a in
+        let isJSON = a.json()
+        let table = a.table
+        let words = a.operands(
             "COMMAND", .command, help: "all words of the command, or a topic; default a list of all commands")
-        isJSON = arguments.json()
-        table = arguments.table
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        if words.count == 1, !isJSON, let topic = table.allTopics.first(where: { $0.name == words[0] }) {
-            try console.write(topic.text)
+        return { console in
+            if words.count == 1, !isJSON, let topic = table.allTopics.first(where: { $0.name == words[0] }) {
+                try console.write(topic.text)
+                return .done
+            }
+            let isWhole = words.last == "all"
+            let path = try Parser(table: table).path(of: isWhole ? words.dropLast() : words)
+            guard isJSON else {
+                try console.write(HelpPage(table: table, path: path, isWhole: isWhole).text)
+                return .done
+            }
+            try console.write(line: CommandListing(table, below: path).json)
             return .done
         }
-        let isWhole = words.last == "all"
-        let path = try Parser(table: table).path(of: isWhole ? words.dropLast() : words)
-        guard isJSON else {
-            try console.write(HelpPage(table: table, path: path, isWhole: isWhole).text)
-            return .done
-        }
-        try console.write(line: CommandListing(table, below: path).json)
-        return .done
     }
 }
 
@@ -54,12 +42,12 @@ struct CommandListing {
 
     /// The commands that run, or the groups of others.
     private func commands(_ isRun: Bool) -> [(path: [String], command: Command)] {
-        paths.compactMap { path in table.command(at: path).map { (path, $0) } }.filter { ($1.body != nil) == isRun }
+        paths.compactMap { path in table.command(at: path).map { (path, $0) } }.filter { $1.isGroup != isRun }
     }
 
     /// The names of all options, each once, in alphabetical order.
     var options: [String] {
-        Set(commands(true).flatMap { $0.command.details(in: table).options.map(\.name) }).sorted()
+        Set(commands(true).flatMap { $0.command.declarations(in: table).options.map(\.name) }).sorted()
     }
 
     var json: ContiguousArray<UInt8> {
@@ -94,12 +82,12 @@ struct CommandListing {
     }
 
     private func write(_ command: Command, _ path: [String], to json: inout JSONWriter) {
-        let details = command.details(in: table)
+        let declarations = command.declarations(in: table)
         write(
-            path, command.summary, about: details.discussion + details.more, details.subcommands, details.examples,
+            path, command.summary, about: command.about + command.more, command.subcommands, command.examples,
             to: &json)
-        write(details.operands.map { ($0.name, $0.help) }, for: "operands", to: &json)
-        write(details.options + [.help], to: &json)
+        write(declarations.operands.map { ($0.name, $0.help) }, for: "operands", to: &json)
+        write(declarations.options + [.help], to: &json)
     }
 
     private func write(

@@ -2,18 +2,23 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct InitCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "A provider's store holds its keys and the devices, a phone's store its keys and the providers that it trusts; one store may be both. Only you can read it. The secrets are sealed under the file store.key in it, or under a passphrase, so a copied database alone opens nothing."
-            ],
-            examples: [
-                Example("pushcrypt init", "in the user's data directory"),
-                Example("pushcrypt --store /var/lib/pushcrypt init"),
-            ])
+extension Command {
+    static let initStore = Command(
+        "init", "create a key store",
+        about: [
+            "A provider's store holds its keys and the devices, a phone's store its keys and the providers that it trusts; one store may be both. Only you can read it. The secrets are sealed under the file store.key in it, or under a passphrase, so a copied database alone opens nothing."
+        ],
+        examples: [
+            Example("pushcrypt init", "in the user's data directory"),
+            "pushcrypt --store /var/lib/pushcrypt init",
+        ]
+    ) { a in
+        let command = InitCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct InitCommand {
     private let asksPassphrase: Bool
     private let store: StoreArguments
     private let isJSON: Bool

@@ -1,35 +1,27 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-struct InspectCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Needs no key and shows no secret: of a push the clear fields, the sizes, and the envelope's header; of a certificate, its text or the file of 'key certify', what it says. Push type, epoch and certificate of a message are sealed: 'open --json' shows the last two."
-            ],
-            examples: [
-                Example("pushcrypt inspect sealed.json"), Example("pushcrypt inspect certificate.json"),
-            ])
-    }
-
-    private let file: String
-    private let isJSON: Bool
-
-    init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput(
+extension Command {
+    static let inspect = Command(
+        "inspect", "show what the relay can read of a sealed payload",
+        about: [
+            "Needs no key and shows no secret: of a push the clear fields, the sizes, and the envelope's header; of a certificate, its text or the file of 'key certify', what it says. Push type, epoch and certificate of a message are sealed: 'open --json' shows the last two."
+        ],
+        examples: ["pushcrypt inspect sealed.json", "pushcrypt inspect certificate.json"]
+    ) { a in
+        let isJSON = a.json()
+        let file = a.optionalInput(
             "FILE", help: "a sealed payload, an envelope or a certificate; default standard input")
-        isJSON = arguments.json()
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let input = try console.read(file, limit: ReceivedPush.maximumLength)
-        if let certificate = try InspectedCertificate(input) {
-            try console.write(isJSON ? certificate.json : certificate.text(console))
+        return { console in
+            let input = try console.read(file, limit: ReceivedPush.maximumLength)
+            if let certificate = try InspectedCertificate(input) {
+                try console.write(isJSON ? certificate.json : certificate.text(console))
+                return .done
+            }
+            let inspection = try Inspection(input)
+            try console.write(isJSON ? inspection.json(console) : inspection.text(console))
             return .done
         }
-        let inspection = try Inspection(input)
-        try console.write(isJSON ? inspection.json(console) : inspection.text(console))
-        return .done
     }
 }
 

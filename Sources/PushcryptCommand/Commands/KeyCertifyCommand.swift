@@ -1,28 +1,33 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-struct KeyCertifyCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Where the provider key is: certifies the signing key of a request that 'key rotate --request' wrote. Shows the app, the signing key, and what ends when; compare the key with what the server showed. Epoch, floor and grace follow from the certificates in the request. Uses no store."
-            ],
-            examples: [
-                Example("pushcrypt key certify request.json --provider-key-file provider.key -o certificate.json")
-            ])
+extension Command {
+    static let keyCertify = Command(
+        "certify", "certify a signing key, where the provider key is",
+        about: [
+            "Where the provider key is: certifies the signing key of a request that 'key rotate --request' wrote. Shows the app, the signing key, and what ends when; compare the key with what the server showed. Epoch, floor and grace follow from the certificates in the request. Uses no store."
+        ],
+        examples: [
+            "pushcrypt key certify request.json --provider-key-file provider.key -o certificate.json"
+        ]
+    ) { a in
+        let command = KeyCertifyCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct KeyCertifyCommand {
     private let file: String
     private let keyFile: String
     private let isAgreed: Bool
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        file = arguments.operand("REQUEST", .input, help: "what 'key rotate --request' wrote")
         keyFile = arguments.requiredValue(
             "--provider-key-file", "FILE", .secret, help: "the provider's secret key: a file, fd:N or -")
         isAgreed = arguments.consent()
         output = OutputArguments(&arguments)
+        file = arguments.operand("REQUEST", .input, help: "what 'key rotate --request' wrote")
     }
 
     func run(_ console: Console) throws -> ExitCode {

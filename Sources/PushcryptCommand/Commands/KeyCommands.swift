@@ -4,38 +4,19 @@ internal import PushcryptKeyStore
 
 extension Command {
     static let key = Command(
-        group: "key", "this store's own keys: a provider's, which signs, and a device's, which opens"
-    ) {
-        CommandGroup(
-            discussion: [
-                "A NAME is that of the key in the store; without it, the default key is meant. --kind says which, if the store has keys of both kinds. The push key, of which a store has one, is named push.",
-                "Never share a key between protocols: what one produces may be accepted by the other.",
-            ],
-            commands: [
-                keyNew,
-                Command("show", "print the public key, or the record for the other side", KeyShowCommand.self),
-                Command("list", "list the keys of the store", KeyListCommand.self),
-                Command("rotate", "change a key without losing a notification in flight", KeyRotateCommand.self),
-                Command("certify", "certify a signing key, where the provider key is", KeyCertifyCommand.self),
-                Command("offline", "move a provider key out of the store", KeyOfflineCommand.self),
-                Command("default", "choose the key that is used without a name", KeyDefaultCommand.self),
-                Command("remove", "destroy a key, and what it was for", KeyRemoveCommand.self),
-                Command(
-                    "export", "write a key, also the secret one, for a backup or another program", KeyExportCommand.self
-                ),
-                Command(
-                    "import", "take over a secret key from a file of this or another program", KeyImportCommand.self),
-            ])
-    }
+        group: "key", "this store's own keys: a provider's, which signs, and a device's, which opens",
+        about: [
+            "A NAME is that of the key in the store; without it, the default key is meant. --kind says which, if the store has keys of both kinds. The push key, of which a store has one, is named push.",
+            "Never share a key between protocols: what one produces may be accepted by the other.",
+        ],
+        [
+            keyNew, .keyShow, .keyList, .keyRotate, .keyCertify, .keyOffline, .keyDefault, .keyRemove, .keyExport,
+            .keyImport,
+        ])
 
-    private static let keyNew = Command(group: "new", "create a key") {
-        CommandGroup(
-            commands: [
-                Command("device", "create a device's key, which opens", KeyNewDeviceCommand.self),
-                Command("provider", "create a provider's key, which phones trust", KeyNewProviderCommand.self),
-                Command("push", "create the push key, which signs requests to a relay", KeyNewPushCommand.self),
-            ])
-    }
+    private static let keyNew = Command(
+        group: "new", "create a key",
+        [.keyNewDevice, .keyNewProvider, .keyNewPush])
 }
 
 /// The owner of a key.
@@ -65,9 +46,8 @@ struct OwnKeyArguments: Sendable {
     let kind: KeyKind?
 
     init(_ arguments: inout Arguments) {
-        name = arguments.optionalOperand(
-            "NAME", help: "the key's name in the store; default the default key")
         kind = arguments.keyKind()
+        name = arguments.optionalOperand("NAME", help: "the key's name in the store; default the default key")
     }
 
     init(name: String?, kind: KeyKind?) { (self.name, self.kind) = (name, kind) }

@@ -2,20 +2,25 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct KeyExportCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "With --secret, the active secret key, as a key file of this program or in the format of another; nothing protects it there. Of a provider it is the key that signs messages: from the first rotation on a signing key with its certificate, for 'seal --signing-key-file' ('key offline' moves the provider key itself). Without --secret, the public key in the format of another program. The formats of others have no topic and no generation: phones and providers need the record of 'key show --json'."
-            ],
-            examples: [
-                Example("pushcrypt key export --secret -o signing.key", "for a container that seals without a store"),
-                Example("pushcrypt key export work --format pem --secret -o device.pem"),
-                Example("pushcrypt key export --format jwk", "the public key"),
-                Example("pushcrypt key export push --secret --format pem -o push.pem", "the push key"),
-            ])
+extension Command {
+    static let keyExport = Command(
+        "export", "write a key, also the secret one, for a backup or another program",
+        about: [
+            "With --secret, the active secret key, as a key file of this program or in the format of another; nothing protects it there. Of a provider it is the key that signs messages: from the first rotation on a signing key with its certificate, for 'seal --signing-key-file' ('key offline' moves the provider key itself). Without --secret, the public key in the format of another program. The formats of others have no topic and no generation: phones and providers need the record of 'key show --json'."
+        ],
+        examples: [
+            Example("pushcrypt key export --secret -o signing.key", "for a container that seals without a store"),
+            "pushcrypt key export work --format pem --secret -o device.pem",
+            Example("pushcrypt key export --format jwk", "the public key"),
+            Example("pushcrypt key export push --secret --format pem -o push.pem", "the push key"),
+        ]
+    ) { a in
+        let command = KeyExportCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct KeyExportCommand {
     private let key: OwnKeyArguments
     private let keyFile: String?
     private let format: KeyFormat?
@@ -24,7 +29,6 @@ struct KeyExportCommand: CommandBody {
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        key = OwnKeyArguments(&arguments)
         keyFile = arguments.value(
             "--key-file", "FILE", .secret, help: "the key, instead of the store's: a key file, fd:N or -")
         format = arguments.choice("--format", "FORMAT", help: "the format of another program")
@@ -33,6 +37,7 @@ struct KeyExportCommand: CommandBody {
         output = OutputArguments(&arguments)
         arguments.option(
             "--key-file", excludes: ["--store", "--passphrase-file"], hint: "a key file is used without a store")
+        key = OwnKeyArguments(&arguments)
     }
 
     func run(_ console: Console) throws -> ExitCode {

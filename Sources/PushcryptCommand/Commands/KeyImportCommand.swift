@@ -2,21 +2,26 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct KeyImportCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers; --kind push reads one as the push key. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/migration/keys.md has examples.",
-                "--public prints another program's public key in this program's form, and stores nothing: 'device add' and 'provider pin' read it.",
-            ],
-            examples: [
-                Example("pushcrypt key import --topic com.example.app provider.pem"),
-                Example("openssl genpkey -algorithm x25519 | pushcrypt key import -o device.key"),
-                Example("pushcrypt key import --format raw --kind provider seed.txt", "bare bytes, in base64"),
-                Example("pushcrypt key import --public phone.jwk | pushcrypt device add phone1 -"),
-            ])
+extension Command {
+    static let keyImport = Command(
+        "import", "take over a secret key from a file of this or another program",
+        about: [
+            "Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers; --kind push reads one as the push key. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/migration/keys.md has examples.",
+            "--public prints another program's public key in this program's form, and stores nothing: 'device add' and 'provider pin' read it.",
+        ],
+        examples: [
+            "pushcrypt key import --topic com.example.app provider.pem",
+            "openssl genpkey -algorithm x25519 | pushcrypt key import -o device.key",
+            Example("pushcrypt key import --format raw --kind provider seed.txt", "bare bytes, in base64"),
+            "pushcrypt key import --public phone.jwk | pushcrypt device add phone1 -",
+        ]
+    ) { a in
+        let command = KeyImportCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct KeyImportCommand {
     private let file: String
     private let format: KeyFormat?
     private let kind: KeyKind?
@@ -24,9 +29,6 @@ struct KeyImportCommand: CommandBody {
     private let destination: NewKeyArguments
 
     init(_ arguments: inout Arguments) {
-        file =
-            arguments.optionalOperand(
-                "FILE", .secret, help: "the secret key: a file, fd:N or -; default standard input") ?? "-"
         format = arguments.choice(
             "--format", "FORMAT", help: "the format of another program; jwk and pem are recognised, raw must be given")
         kind = arguments.keyKind()
@@ -36,6 +38,9 @@ struct KeyImportCommand: CommandBody {
             "--public",
             excludes: ["--store", "--name", "--default", "--passphrase-file", "--topic"],
             hint: "a public key is not stored here")
+        file =
+            arguments.optionalOperand(
+                "FILE", .secret, help: "the secret key: a file, fd:N or -; default standard input") ?? "-"
     }
 
     func run(_ console: Console) throws -> ExitCode {

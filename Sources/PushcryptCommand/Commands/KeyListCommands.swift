@@ -2,42 +2,36 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct KeyListCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: ["One key per line: the name, whose key it is, the public key, its app, and what it does now."],
-            examples: [Example("pushcrypt key list"), Example("pushcrypt key list --json")])
-    }
-
-    private let store: StoreArguments
-    private let isJSON: Bool
-
-    init(_ arguments: inout Arguments) {
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        let (providers, state, push) = (
-            try store.providerKeys(), try store.state(), try store.pushKeys(at: console.timestamp)
-        )
-        var output = OutputBuffer(console)
-        let first = state.accounts.first { !$0.keys.isEmpty }?.name
-        let devices = state.accounts.flatMap { account in
-            account.keys.map { KeyLine($0, of: account, isDefault: account.name == first) }
+extension Command {
+    static let keyList = Command(
+        "list", "list the keys of the store",
+        about: ["One key per line: the name, whose key it is, the public key, its app, and what it does now."],
+        examples: ["pushcrypt key list", "pushcrypt key list --json"]
+    ) { a in
+        let store = StoreArguments(&a)
+        let isJSON = a.json()
+        return { console in
+            let store = try console.open(store)
+            let (providers, state, push) = (
+                try store.providerKeys(), try store.state(), try store.pushKeys(at: console.timestamp)
+            )
+            var output = OutputBuffer(console)
+            let first = state.accounts.first { !$0.keys.isEmpty }?.name
+            let devices = state.accounts.flatMap { account in
+                account.keys.map { KeyLine($0, of: account, isDefault: account.name == first) }
+            }
+            let pushes = [
+                push.map { KeyLine($0.current, "signs requests to relays, made \($0.current.createdAt)") },
+                push?.next.map { KeyLine($0, "will sign requests to relays, 7 days after \($0.createdAt)") },
+                push?.previous.map { KeyLine($0, "signs requests to relays where a grant is still for it") },
+            ]
+            let lines = providers.map { KeyLine($0) } + devices + pushes.compactMap(\.self)
+            for line in lines {
+                try output.append(isJSON ? line.json : line.text)
+            }
+            try output.flush()
+            return .done
         }
-        let pushes = [
-            push.map { KeyLine($0.current, "signs requests to relays, made \($0.current.createdAt)") },
-            push?.next.map { KeyLine($0, "will sign requests to relays, 7 days after \($0.createdAt)") },
-            push?.previous.map { KeyLine($0, "signs requests to relays where a grant is still for it") },
-        ]
-        let lines = providers.map { KeyLine($0) } + devices + pushes.compactMap(\.self)
-        for line in lines {
-            try output.append(isJSON ? line.json : line.text)
-        }
-        try output.flush()
-        return .done
     }
 }
 
@@ -116,44 +110,41 @@ private struct KeyLine {
     }
 }
 
-struct KeyDefaultCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(examples: [Example("pushcrypt key default work")])
-    }
-
-    private let name: String
-    private let kind: KeyKind?
-    private let store: StoreArguments
-
-    init(_ arguments: inout Arguments) {
-        name = arguments.operand("NAME", help: "the key's name in the store")
-        kind = arguments.keyKind()
-        store = StoreArguments(&arguments)
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        let kind = try OwnKeyArguments(name: name, kind: kind).kind(in: store)
-        switch kind {
-        case .device: try store.change { (state) throws(KeyStoreError) in try state.setDefault(name) }
-        case .provider: try store.setDefaultProviderKey(named: name)
-        // A store has one.
-        case .push: break
+extension Command {
+    static let keyDefault = Command(
+        "default", "choose the key that is used without a name", examples: ["pushcrypt key default work"]
+    ) { a in
+        let kind = a.keyKind()
+        let store = StoreArguments(&a)
+        let name = a.operand("NAME", help: "the key's name in the store")
+        return { console in
+            let store = try console.open(store)
+            let kind = try OwnKeyArguments(name: name, kind: kind).kind(in: store)
+            switch kind {
+            case .device: try store.change { (state) throws(KeyStoreError) in try state.setDefault(name) }
+            case .provider: try store.setDefaultProviderKey(named: name)
+            // A store has one.
+            case .push: break
+            }
+            console.changed("made \(name) the default \(kind) key")
+            return .done
         }
-        console.changed("made \(name) the default \(kind) key")
-        return .done
     }
 }
 
-struct KeyRemoveCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Destroys every key of the name. With a device's keys, for example at a log-out, its pins go too. Asks first."
-            ],
-            examples: [Example("pushcrypt key remove work"), Example("pushcrypt key remove work --yes", "in a script")])
+extension Command {
+    static let keyRemove = Command(
+        "remove", "destroy a key, and what it was for",
+        about: [
+            "Destroys every key of the name. With a device's keys, for example at a log-out, its pins go too. Asks first."
+        ], examples: ["pushcrypt key remove work", Example("pushcrypt key remove work --yes", "in a script")]
+    ) { a in
+        let command = KeyRemoveCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct KeyRemoveCommand {
     private let name: String
     private let kind: KeyKind?
     private let isAgreed: Bool
@@ -161,11 +152,11 @@ struct KeyRemoveCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        name = arguments.operand("NAME", help: "the key's name in the store")
         kind = arguments.keyKind()
         isAgreed = arguments.consent()
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
+        name = arguments.operand("NAME", help: "the key's name in the store")
     }
 
     func run(_ console: Console) throws -> ExitCode {

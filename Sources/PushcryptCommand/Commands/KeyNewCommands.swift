@@ -2,65 +2,63 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct KeyNewDeviceCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Prints the public key, to register with the provider. The secret key stays in the store."
-            ],
-            examples: [
-                Example("pushcrypt key new device"),
-                Example("pushcrypt key new device --name work --topic com.example.app"),
-                Example("pushcrypt key new device --output device.key", "into a key file, without a store"),
-                Example("pushcrypt key new device --post-quantum", "one that a quantum computer does not break"),
-            ])
-    }
-
-    private let isPostQuantum: Bool
-    private let destination: NewKeyArguments
-
-    init(_ arguments: inout Arguments) {
-        isPostQuantum = arguments.postQuantum()
-        destination = NewKeyArguments(&arguments)
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let suite: CipherSuite = isPostQuantum ? .xwing : .x25519
-        guard destination.output.path != nil else {
-            try console.keep(nil, suite, in: destination)
+extension Command {
+    static let keyNewDevice = Command(
+        "device", "create a device's key, which opens",
+        about: [
+            "Prints the public key, to register with the provider. The secret key stays in the store."
+        ],
+        examples: [
+            "pushcrypt key new device",
+            "pushcrypt key new device --name work --topic com.example.app",
+            Example("pushcrypt key new device --output device.key", "into a key file, without a store"),
+            Example("pushcrypt key new device --post-quantum", "one that a quantum computer does not break"),
+        ]
+    ) { a in
+        let isPostQuantum = a.postQuantum()
+        let destination = NewKeyArguments(&a)
+        return { console in
+            let suite: CipherSuite = isPostQuantum ? .xwing : .x25519
+            guard destination.output.path != nil else {
+                try console.keep(nil, suite, in: destination)
+                return .done
+            }
+            let key: DeviceKey
+            do throws(KeyError) {
+                key = try DeviceKey(suite)
+            } catch {
+                throw Failure(error, inOption: "--post-quantum")
+            }
+            try console.deliverKeyFile(key, to: destination)
             return .done
         }
-        let key: DeviceKey
-        do throws(KeyError) {
-            key = try DeviceKey(suite)
-        } catch {
-            throw Failure(error, inOption: "--post-quantum")
-        }
-        try console.deliverKeyFile(key, to: destination)
-        return .done
     }
 }
 
-struct KeyNewProviderCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: anyone who copies the store speaks as the provider for ever.",
-                "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/KeyRotation.md.",
-            ],
-            more: [
-                "With --provider and --provider-signer the key is one that exists already, in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets."
-            ],
-            examples: [
-                Example("pushcrypt key new provider --topic com.example.app"),
-                Example(
-                    "pushcrypt key new provider --topic com.example.app --offline -o provider.key", "before going live"),
-                Example("pushcrypt key new provider -o provider.key", "into a key file, without a store"),
-                Example(
-                    "pushcrypt key new provider --topic com.example.app --provider pcs1… --provider-signer ./signer"),
-            ])
+extension Command {
+    static let keyNewProvider = Command(
+        "provider", "create a provider's key, which phones trust",
+        about: [
+            "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: anyone who copies the store speaks as the provider for ever.",
+            "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/KeyRotation.md.",
+        ],
+        more: [
+            "With --provider and --provider-signer the key is one that exists already, in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets."
+        ],
+        examples: [
+            "pushcrypt key new provider --topic com.example.app",
+            Example(
+                "pushcrypt key new provider --topic com.example.app --offline -o provider.key", "before going live"),
+            Example("pushcrypt key new provider -o provider.key", "into a key file, without a store"),
+            "pushcrypt key new provider --topic com.example.app --provider pcs1… --provider-signer ./signer",
+        ]
+    ) { a in
+        let command = KeyNewProviderCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct KeyNewProviderCommand {
     private let isOffline: Bool
     private let provider: String?
     private let signer: String?

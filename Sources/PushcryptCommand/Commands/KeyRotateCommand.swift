@@ -2,26 +2,31 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct KeyRotateCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Of a provider: creates a signing key, certifies it with the provider key, and destroys the signing key before it. Phones follow with their next push. Planned, what the old key signed opens for 38 more days; with --stolen it ends at once. With several provider keys, name one.",
-                "Docs/KeyRotation.md has the recipes.",
-            ],
-            more: [
-                "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer runs a program that has it certify, for example for a key in a hardware module.",
-                "Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.",
-            ],
-            examples: [
-                Example("pushcrypt key rotate --if-older-than 90d", "from cron"),
-                Example("pushcrypt key rotate --request --stolen -o request.json", "after a theft"),
-                Example("pushcrypt key rotate --install certificate.json"),
-                Example("pushcrypt key rotate --json", "of a device: the record to register"),
-                Example("pushcrypt key rotate --confirm", "the provider has it"),
-            ])
+extension Command {
+    static let keyRotate = Command(
+        "rotate", "change a key without losing a notification in flight",
+        about: [
+            "Of a provider: creates a signing key, certifies it with the provider key, and destroys the signing key before it. Phones follow with their next push. Planned, what the old key signed opens for 38 more days; with --stolen it ends at once. With several provider keys, name one.",
+            "Docs/KeyRotation.md has the recipes.",
+        ],
+        more: [
+            "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer runs a program that has it certify, for example for a key in a hardware module.",
+            "Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.",
+        ],
+        examples: [
+            Example("pushcrypt key rotate --if-older-than 90d", "from cron"),
+            Example("pushcrypt key rotate --request --stolen -o request.json", "after a theft"),
+            "pushcrypt key rotate --install certificate.json",
+            Example("pushcrypt key rotate --json", "of a device: the record to register"),
+            Example("pushcrypt key rotate --confirm", "the provider has it"),
+        ]
+    ) { a in
+        let command = KeyRotateCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct KeyRotateCommand {
     private let key: OwnKeyArguments
     private let minimumAge: Interval?
     private let device: DeviceRotation
@@ -30,7 +35,6 @@ struct KeyRotateCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        key = OwnKeyArguments(&arguments)
         minimumAge = arguments.seconds(
             "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron"
         ).map { .seconds(UInt64($0)) }
@@ -39,6 +43,7 @@ struct KeyRotateCommand: CommandBody {
         arguments.group(nil)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
+        key = OwnKeyArguments(&arguments)
     }
 
     func run(_ console: Console) throws -> ExitCode {

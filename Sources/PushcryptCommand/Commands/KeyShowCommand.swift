@@ -2,28 +2,33 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct KeyShowCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "--json prints the record: of a device, to register with; of a provider, for phones to pin, with its certificate. Of a device whose key is changing, the pending key is shown: it is the one to register, and already opens."
-            ],
-            examples: [
-                Example("pushcrypt key show --json", "the record"),
-                Example("pushcrypt key show | pushcrypt --store P device add phone1 -"),
-            ])
+extension Command {
+    static let keyShow = Command(
+        "show", "print the public key, or the record for the other side",
+        about: [
+            "--json prints the record: of a device, to register with; of a provider, for phones to pin, with its certificate. Of a device whose key is changing, the pending key is shown: it is the one to register, and already opens."
+        ],
+        examples: [
+            Example("pushcrypt key show --json", "the record"),
+            "pushcrypt key show | pushcrypt --store P device add phone1 -",
+        ]
+    ) { a in
+        let command = KeyShowCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct KeyShowCommand {
     private let key: OwnKeyArguments
     private let store: StoreArguments
     private let isJSON: Bool
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        key = OwnKeyArguments(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
+        key = OwnKeyArguments(&arguments)
     }
 
     func run(_ console: Console) throws -> ExitCode {

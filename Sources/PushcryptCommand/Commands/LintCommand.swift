@@ -2,22 +2,27 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptDeveloperTools
 
-struct LintCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Reads a push, sealed or not, or the output of 'seal --emit request'. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
-                "--ios checks the app and its extensions in each configuration of an Xcode project for mistakes that Xcode does not report: whether the system finds and starts the extensions, and whether they have the app's groups and topic. A setting that is not in the project's files counts as unknown, not as an error. plutil reads the property lists.",
-                "Ends with 65 for an error, with --strict also for a warning.",
-            ],
-            examples: [
-                Example("pushcrypt lint payload.json"),
-                Example("pushcrypt seal --to phone1 payload.json | pushcrypt lint --strict", "before it is sent"),
-                Example("pushcrypt lint --before-seal --strict payload.json", "in tests of what you seal"),
-                Example("pushcrypt lint --ios App --json", "one object per line"),
-            ])
+extension Command {
+    static let lint = Command(
+        "lint", "find mistakes in a push, or in an app's project",
+        about: [
+            "Reads a push, sealed or not, or the output of 'seal --emit request'. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
+            "--ios checks the app and its extensions in each configuration of an Xcode project for mistakes that Xcode does not report: whether the system finds and starts the extensions, and whether they have the app's groups and topic. A setting that is not in the project's files counts as unknown, not as an error. plutil reads the property lists.",
+            "Ends with 65 for an error, with --strict also for a warning.",
+        ],
+        examples: [
+            "pushcrypt lint payload.json",
+            Example("pushcrypt seal --to phone1 payload.json | pushcrypt lint --strict", "before it is sent"),
+            Example("pushcrypt lint --before-seal --strict payload.json", "in tests of what you seal"),
+            Example("pushcrypt lint --ios App --json", "one object per line"),
+        ]
+    ) { a in
+        let command = LintCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct LintCommand {
     private let file: String?
     private var headers = PayloadLint.Headers()
     private let isToBeSealed: Bool
@@ -26,7 +31,6 @@ struct LintCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalOperand("FILE", .input, help: "the push; default standard input")
         headers.topic = arguments.value("--topic", "TOPIC", help: "the apns-topic")
         headers.pushType = arguments.value(
             "--push-type", "TYPE", help: "the apns-push-type; default what the push looks like")
@@ -47,6 +51,7 @@ struct LintCommand: CommandBody {
             arguments.option(
                 "--ios", excludes: [name], hint: "\(name) is about a push, --ios about a project")
         }
+        file = arguments.optionalOperand("FILE", .input, help: "the push; default standard input")
     }
 
     func run(_ console: Console) throws -> ExitCode {

@@ -3,14 +3,9 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
-    static let provider = Command(group: "provider", "the providers that a phone trusts") {
-        CommandGroup(
-            commands: [
-                Command("pin", "trust a provider's public key", ProviderPinCommand.self),
-                Command("list", "list the providers that are pinned", ProviderListCommand.self),
-                Command("unpin", "stop trusting a provider", ProviderUnpinCommand.self),
-            ])
-    }
+    static let provider = Command(
+        group: "provider", "the providers that a phone trusts",
+        [.providerPin, .providerList, .providerUnpin])
 }
 
 extension Arguments {
@@ -29,73 +24,74 @@ extension SQLiteKeyStore {
     }
 }
 
-struct ProviderPinCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Reads the output of 'key show' of the provider, which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. A record (--json) brings the newest certificate too; later ones come with messages.",
-                "An account trusts one provider key, or two while its app's releases change from one to the other. Accounts do not share what they trust.",
-            ],
-            examples: [
-                Example("pushcrypt key show --json | pushcrypt --store D provider pin"),
-                Example("pushcrypt provider pin provider.pub --account work"),
-            ])
-    }
-
-    private let file: String
-    private let account: String?
-    private let topic: TopicArgument
-    private let store: StoreArguments
-
-    init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "the key (pcs1…) or record; default standard input")
-        account = arguments.account()
-        topic = TopicArgument(&arguments, help: "trust it for this app only")
-        store = StoreArguments(&arguments)
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let bytes = try console.readRecord(file)
-        let pin: ProviderPin
-        var topic = try topic.topic(console)
-        var fault: TrustError?
-        do throws(KeyError) {
-            if bytes.first == UInt8(ascii: "{") {
-                let record = try ProviderRecord(json: bytes, at: console.timestamp)
-                fault = record.certificateFault
-                pin = ProviderPin(record.publicKey, certificate: record.certificate)
-                topic = topic ?? record.topic
+extension Command {
+    static let providerPin = Command(
+        "pin", "trust a provider's public key",
+        about: [
+            "Reads the output of 'key show' of the provider, which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. A record (--json) brings the newest certificate too; later ones come with messages.",
+            "An account trusts one provider key, or two while its app's releases change from one to the other. Accounts do not share what they trust.",
+        ],
+        examples: [
+            "pushcrypt key show --json | pushcrypt --store D provider pin",
+            "pushcrypt provider pin provider.pub --account work",
+        ]
+    ) { a in
+        let account = a.account()
+        let topic = TopicArgument(&a, help: "trust it for this app only")
+        let store = StoreArguments(&a)
+        let file = a.optionalInput("FILE", help: "the key (pcs1…) or record; default standard input")
+        return { console in
+            let bytes = try console.readRecord(file)
+            let pin: ProviderPin
+            var topic = try topic.topic(console)
+            var fault: TrustError?
+            do throws(KeyError) {
+                if bytes.first == UInt8(ascii: "{") {
+                    let record = try ProviderRecord(json: bytes, at: console.timestamp)
+                    fault = record.certificateFault
+                    pin = ProviderPin(record.publicKey, certificate: record.certificate)
+                    topic = topic ?? record.topic
+                } else {
+                    pin = ProviderPin(try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self)))
+                }
+            } catch {
+                throw Failure(error, in: "the provider's key")
+            }
+            if let fault { throw Failure(fault, in: "the provider's record") }
+            let store = try console.open(store)
+            let account = try store.account(account)
+            let outcome: RegistrationOutcome
+            do throws(KeyStoreError) {
+                outcome = try store.change { (state) throws(KeyStoreError) in
+                    try state.pin(pin, for: account, topic: topic)
+                }
+            } catch {
+                throw Failure(
+                    error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the account's app" : nil)
+            }
+            let text = "provider key \(pin.key.id), account \(account)" + (topic.map { ", app \($0)" } ?? "")
+            if outcome == .unchanged {
+                console.hint("pinned already: \(text)")
             } else {
-                pin = ProviderPin(try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self)))
+                console.changed("pinned \(text)")
             }
-        } catch {
-            throw Failure(error, in: "the provider's key")
+            return .done
         }
-        if let fault { throw Failure(fault, in: "the provider's record") }
-        let store = try console.open(store)
-        let account = try store.account(account)
-        let outcome: RegistrationOutcome
-        do throws(KeyStoreError) {
-            outcome = try store.change { (state) throws(KeyStoreError) in
-                try state.pin(pin, for: account, topic: topic)
-            }
-        } catch {
-            throw Failure(
-                error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the account's app" : nil)
-        }
-        let text = "provider key \(pin.key.id), account \(account)" + (topic.map { ", app \($0)" } ?? "")
-        if outcome == .unchanged { console.hint("pinned already: \(text)") } else { console.changed("pinned \(text)") }
-        return .done
     }
 }
 
-struct ProviderListCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: ["One pin per line: the account, the provider key, its app, the newest epoch, who pinned it."],
-            examples: [Example("pushcrypt provider list")])
+extension Command {
+    static let providerList = Command(
+        "list", "list the providers that are pinned",
+        about: ["One pin per line: the account, the provider key, its app, the newest epoch, who pinned it."],
+        examples: ["pushcrypt provider list"]
+    ) { a in
+        let command = ProviderListCommand(&a)
+        return { try command.run($0) }
     }
+}
 
+struct ProviderListCommand {
     private let store: StoreArguments
     private let isJSON: Bool
 
@@ -150,35 +146,27 @@ struct ProviderListCommand: CommandBody {
     }
 }
 
-struct ProviderUnpinCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "What is known of the key's certificates stays: pinned again, it cannot bring back a signing key that has ended."
-            ],
-            examples: [Example("pushcrypt provider unpin pcs1…")])
-    }
-
-    private let key: String
-    private let account: String?
-    private let store: StoreArguments
-
-    init(_ arguments: inout Arguments) {
-        key = arguments.operand("KEY", help: "the provider key (pcs1…), or its key_id")
-        account = arguments.account()
-        store = StoreArguments(&arguments)
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        let account = try store.account(account)
-        let pins = try store.state().account(account)?.pins ?? []
-        guard let pin = pins.first(where: { key == "\($0.key)" || key == $0.key.id.description }) else {
-            throw Failure.refused(
-                "account \(quoted(account)) has no pin \(quoted(key))", hint: "pushcrypt provider list shows them")
+extension Command {
+    static let providerUnpin = Command(
+        "unpin", "stop trusting a provider",
+        about: [
+            "What is known of the key's certificates stays: pinned again, it cannot bring back a signing key that has ended."
+        ], examples: ["pushcrypt provider unpin pcs1…"]
+    ) { a in
+        let account = a.account()
+        let store = StoreArguments(&a)
+        let key = a.operand("KEY", help: "the provider key (pcs1…), or its key_id")
+        return { console in
+            let store = try console.open(store)
+            let account = try store.account(account)
+            let pins = try store.state().account(account)?.pins ?? []
+            guard let pin = pins.first(where: { key == "\($0.key)" || key == $0.key.id.description }) else {
+                throw Failure.refused(
+                    "account \(quoted(account)) has no pin \(quoted(key))", hint: "pushcrypt provider list shows them")
+            }
+            _ = try store.change { $0.unpin(pin.key, for: account) }
+            console.changed("unpinned provider key \(pin.key.id), account \(account)")
+            return .done
         }
-        _ = try store.change { $0.unpin(pin.key, for: account) }
-        console.changed("unpinned provider key \(pin.key.id), account \(account)")
-        return .done
     }
 }

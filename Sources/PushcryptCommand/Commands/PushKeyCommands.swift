@@ -2,31 +2,23 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct KeyNewPushCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "For a server whose app's publisher has a relay: 'device add --reply' then names the key, phones fetch grants for it, and 'send --relay' signs with it. A store has one. Prints the public key.",
-                "With --next, the new key replaces the present one in 7 days. Until then phones fetch grants for both. Afterwards 'send' signs with the old key for phones that have sent no record since.",
-            ],
-            examples: [Example("pushcrypt key new push"), Example("pushcrypt key new push --next")])
-    }
-
-    private let isNext: Bool
-    private let store: StoreArguments
-    private let isJSON: Bool
-
-    init(_ arguments: inout Arguments) {
-        isNext = arguments.flag("--next", help: "replace the present push key in 7 days")
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        let store = try console.open(store)
-        let record = try store.add(PushKey(), isNext: isNext, console)
-        try console.report(record, after: "made", asJSON: isJSON)
-        return .done
+extension Command {
+    static let keyNewPush = Command(
+        "push", "create the push key, which signs requests to a relay",
+        about: [
+            "For a server whose app's publisher has a relay: 'device add --reply' then names the key, phones fetch grants for it, and 'send --relay' signs with it. A store has one. Prints the public key.",
+            "With --next, the new key replaces the present one in 7 days. Until then phones fetch grants for both. Afterwards 'send' signs with the old key for phones that have sent no record since.",
+        ], examples: ["pushcrypt key new push", "pushcrypt key new push --next"]
+    ) { a in
+        let isNext = a.flag("--next", help: "replace the present push key in 7 days")
+        let store = StoreArguments(&a)
+        let isJSON = a.json()
+        return { console in
+            let store = try console.open(store)
+            let record = try store.add(PushKey(), isNext: isNext, console)
+            try console.report(record, after: "made", asJSON: isJSON)
+            return .done
+        }
     }
 }
 

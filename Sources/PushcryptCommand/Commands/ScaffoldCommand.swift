@@ -4,31 +4,32 @@ internal import PushcryptDeveloperTools
 internal import PushcryptReceiver
 
 extension Command {
-    static let scaffold = Command(group: "scaffold", "write the files that an app needs for encrypted notifications") {
-        CommandGroup(
-            commands: [
-                Command("ios", "write a service extension, and the app's side of it", ScaffoldIOSCommand.self)
-            ])
+    static let scaffold = Command(
+        group: "scaffold", "write the files that an app needs for encrypted notifications",
+        [
+            .scaffoldIOS
+        ])
+}
+
+extension Command {
+    static let scaffoldIOS = Command(
+        "ios", "write a service extension, and the app's side of it",
+        about: [
+            "Writes an Xcode project with an app, a notification service extension and tests: the notification delegate, the way to the server, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/NewApp.md.",
+            "In the folder Linux the same sources are a Swift package: 'swift test' sends pushes to a simulated phone.",
+            "--into writes the extension and the app's sources into the folder of a project that exists, and the steps that add them. --pass-clear-until then says what becomes of pushes that are not sealed yet: without it they would be masked from the day of the update.",
+        ],
+        examples: [
+            "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example -o Notifications",
+            "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --into MyApp --pass-clear-until 2027-06-30",
+        ]
+    ) { a in
+        let command = ScaffoldIOSCommand(&a)
+        return { try command.run($0) }
     }
 }
 
-struct ScaffoldIOSCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Writes an Xcode project with an app, a notification service extension and tests: the notification delegate, the way to the server, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/NewApp.md.",
-                "In the folder Linux the same sources are a Swift package: 'swift test' sends pushes to a simulated phone.",
-                "--into writes the extension and the app's sources into the folder of a project that exists, and the steps that add them. --pass-clear-until then says what becomes of pushes that are not sealed yet: without it they would be masked from the day of the update.",
-            ],
-            examples: [
-                Example(
-                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example -o Notifications"),
-                Example(
-                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --into MyApp --pass-clear-until 2027-06-30"
-                ),
-            ])
-    }
-
+struct ScaffoldIOSCommand {
     private let bundleID: String
     private let group: String
     private let newFolder: String?

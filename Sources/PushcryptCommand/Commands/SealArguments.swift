@@ -36,7 +36,6 @@ struct SealArguments: Sendable {
 
     init(_ arguments: inout Arguments) {
         var message = Message(content: Sealer.Message([]))
-        file = arguments.optionalInput("FILE", help: "the payload; default standard input")
         arguments.group("for whom")
         let recipients = Self.recipients(&arguments)
         arguments.group("what")
@@ -106,6 +105,7 @@ struct SealArguments: Sendable {
             "--answerable", excludes: ["--signing-key-file"], hint: "a store has the secret that opens answers")
         (self.message, self.form) = (message, form)
         self.recipients = recipients ?? (form.passesUnencrypted ? .one(nil) : nil)
+        file = arguments.optionalInput("FILE", help: "the payload; default standard input")
     }
 
     private static func recipients(_ arguments: inout Arguments) -> Recipients? {

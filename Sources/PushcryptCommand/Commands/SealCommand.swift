@@ -2,44 +2,42 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-struct SealCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
-                "--emit request writes what 'pushcrypt send' reads, with each device's push token, --emit relay what 'send --relay' reads. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/ProviderPipelines.md.",
-            ],
-            more: [
-                "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, apns_id, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",
-                "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
-                "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
-            ],
-            examples: [
-                Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
-                Example("pushcrypt seal --batch --emit request < messages | pushcrypt send > answers"),
-            ])
+extension Command {
+    static let seal = Command(
+        "seal", "seal the content of an APNs payload",
+        about: [
+            "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
+            "--emit request writes what 'pushcrypt send' reads, with each device's push token, --emit relay what 'send --relay' reads. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/ProviderPipelines.md.",
+        ],
+        more: [
+            "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, apns_id, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",
+            "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
+            "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
+        ],
+        examples: [
+            "pushcrypt seal --to phone1 --topic com.example.app payload.json",
+            "pushcrypt seal --batch --emit request < messages | pushcrypt send > answers",
+        ]
+    ) { a in
+        let arguments = SealArguments(&a)
+        a.messageFormat = arguments.log?.messages
+        return { try arguments.seal($0) }
     }
+}
 
-    private let arguments: SealArguments
-
-    init(_ arguments: inout Arguments) { self.arguments = SealArguments(&arguments) }
-
-    func configure(_ console: inout Console) {
-        if let log = arguments.log { console.messageFormat = log.messages }
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        guard let recipients = arguments.recipients else {
+extension SealArguments {
+    func seal(_ console: Console) throws -> ExitCode {
+        guard let recipients else {
             throw Failure.usage("no recipient given", hint: "add --to with a device's id or its public key (pcr1…)")
         }
-        var settings = try arguments.settings(console)
+        var settings = try settings(console)
         if case .lines = recipients {
-            if arguments.name != nil {
+            if name != nil {
                 throw Failure.usage("--id names one message, and there are many", hint: "give each line its 'id'")
             }
         } else {
             // Read before a store is opened: the payload may take long to arrive.
-            settings.message.content.payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
+            settings.message.content.payload = try console.read(file, limit: JSONDocument.defaultMaximumBytes)
         }
         if case .one(let device) = recipients { return try seal(settings, for: device, console) }
         return try sealMany(settings, for: recipients, console)
@@ -54,17 +52,17 @@ struct SealCommand: CommandBody {
             }
             settings.lines = .ids
         }
-        let batch = Batch(.sealed, hasClearContent: false, arguments.batch, console)
+        let batch = Batch(.sealed, hasClearContent: false, batch, console)
         try batch.checkMetrics()
-        let source = try arguments.keys(console)
-        try arguments.complete(&settings.message, from: source)
+        let source = try keys(console)
+        try complete(&settings.message, from: source)
         let (sealed, line) = try SealWorker(settings, Keys(source), nil, console).sealOnly(for: device)
         let form = settings.form
-        let output = form.emission.isRequest || form.hasFacts ? line : sealed.text(form.emission) + [newline]
-        try console.deliver(output.span, to: arguments.output, isSecret: sealed.payload == nil)
+        let text = form.emission.isRequest || form.hasFacts ? line : sealed.text(form.emission) + [newline]
+        try console.deliver(text.span, to: output, isSecret: sealed.payload == nil)
         sealed.report(console)
         if device == nil { console.warning("the payload is not sealed: no recipient is given") }
-        if arguments.log != nil { console.log(sealed.event, sealed.logFields) }
+        if log != nil { console.log(sealed.event, sealed.logFields) }
         var tally = BatchTally(lines: 1)
         sealed.count(in: &tally)
         batch.tryToWriteMetrics(tally)
@@ -75,11 +73,11 @@ struct SealCommand: CommandBody {
         _ settings: SealSettings, for recipients: SealArguments.Recipients, _ console: Console
     ) throws -> ExitCode {
         let batch = Batch(
-            .sealed, hasClearContent: settings.form.passesUnencrypted, log: arguments.log, arguments.batch,
-            to: arguments.output, console)
+            .sealed, hasClearContent: settings.form.passesUnencrypted, log: log, batch,
+            to: output, console)
         var settings = settings
-        let source = try arguments.keys(console)
-        try arguments.complete(&settings.message, from: source)
+        let source = try keys(console)
+        try complete(&settings.message, from: source)
         // A wrong key affects every line.
         let keys = try Keys(source)
         if let warning = keys.warning { console.warningOnce("\(warning.code): \(warning)") }
@@ -96,7 +94,7 @@ struct SealCommand: CommandBody {
         }
         switch recipients {
         case .one: preconditionFailure("one message has no lines")
-        case .lines: return try batch.run(file: arguments.file, worker: worker)
+        case .lines: return try batch.run(file: file, worker: worker)
         case .list(let path): return try batch.run(file: path, worker: worker)
         case .user(let user):
             if case .store = source,

@@ -1,35 +1,53 @@
 internal import Pushcrypt
 package import PushcryptCommandKit
 
-/// `send`, which another program carries out: so this one is linked with no HTTP library.
-struct SendCommand: CommandBody {
-    static var page: CommandPage { SendArguments.page }
-
-    private let arguments: SendArguments
-
-    init(_ arguments: inout Arguments) { self.arguments = SendArguments(&arguments) }
-
-    func run(_ console: Console) throws -> ExitCode {
+extension SendArguments {
+    /// Has `pushcrypt-send` carry it out: so this program is linked with no HTTP library.
+    func runSender(_ console: Console) throws -> ExitCode {
         var words = console.arguments
         if let name = words.firstIndex(of: "send") { words.remove(at: name) }
-        if arguments.relay != nil { throw runSendProgram(words) }
-        if let relay = try arguments.storedRelay(console) {
+        if relay != nil { throw runSendProgram(words) }
+        if let relay = try storedRelay(console) {
             throw runSendProgram([SendArguments.relayOption, relay] + words)
         }
         let stored =
-            arguments.isDryRun ? [] : try arguments.login.stored(arguments.store, topic: false, console)
+            isDryRun ? [] : try login.stored(store, topic: false, console)
         throw runSendProgram(stored + keptToken(console) + words)
     }
-}
 
-extension SendCommand {
     /// Where the provider token is kept: APNs refuses one that is created again within 20 minutes, as a cron job would.
     private func keptToken(_ console: Console) -> [String] {
-        guard arguments.tokenFile == nil, arguments.login.certificate == nil, !arguments.isDryRun,
-            let path = console.storePath(given: arguments.store.path),
+        guard tokenFile == nil, login.certificate == nil, !isDryRun, let path = console.storePath(given: store.path),
             Folder.kind(of: path + "/store.key", followingLinks: true) == .file
         else { return [] }
         return [SendArguments.tokenFileOption, path + "/provider-token"]
+    }
+}
+
+extension Command {
+    /// `send`, which both programs have.
+    package static func send(_ run: @escaping @Sendable (SendArguments, Console) throws -> ExitCode) -> Command {
+        Command(
+            "send", "send sealed payloads to APNs, and say what it answers",
+            about: [
+                "Sends what 'seal --emit request' writes: each line has the device's 'token', and perhaps its 'environment'. Each line gets an answer, as APNs answers: 'status' and 'apns_id', or an error with 'status', 'reason' and 'retry', which says whether the same line may succeed later; then the line's other members. Lines that 'seal' refused are passed on. What was never sealed is refused, unless the line says \"unencrypted\":true.",
+                "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
+            ],
+            more: [
+                "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty refusals in a row of the login, or of a topic that never worked, one message at a time tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
+                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
+            ],
+            examples: [
+                "pushcrypt seal --batch --emit request messages | pushcrypt send --key AuthKey_ABC123DEFG.p8 --team TEAM123456",
+                Example(
+                    "pushcrypt send … < lines | pushcrypt device remove --from-apns-410 -",
+                    "forget devices that are gone"),
+            ]
+        ) { a in
+            let arguments = SendArguments(&a)
+        a.messageFormat = arguments.log?.messages
+            return { try run(arguments, $0) }
+        }
     }
 }
 
@@ -55,7 +73,6 @@ package struct SendArguments: Sendable {
     let store: StoreArguments
 
     package init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "the messages, one object per line; default standard input")
         arguments.group("who sends")
         login = SendLogin(&arguments)
         arguments.group("who sends")
@@ -90,25 +107,6 @@ package struct SendArguments: Sendable {
                 "--key", "--certificate", "--environment", "--host", "--rate", "--repeat-unencrypted",
                 Self.tokenFileOption,
             ], hint: "the relay knows where Apple delivers to")
-    }
-
-    package static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Sends what 'seal --emit request' writes: each line has the device's 'token', and perhaps its 'environment'. Each line gets an answer, as APNs answers: 'status' and 'apns_id', or an error with 'status', 'reason' and 'retry', which says whether the same line may succeed later; then the line's other members. Lines that 'seal' refused are passed on. What was never sealed is refused, unless the line says \"unencrypted\":true.",
-                "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
-            ],
-            more: [
-                "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty refusals in a row of the login, or of a topic that never worked, one message at a time tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
-                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
-            ],
-            examples: [
-                Example(
-                    "pushcrypt seal --batch --emit request messages | pushcrypt send --key AuthKey_ABC123DEFG.p8 --team TEAM123456"
-                ),
-                Example(
-                    "pushcrypt send … < lines | pushcrypt device remove --from-apns-410 -",
-                    "forget devices that are gone"),
-            ])
+        file = arguments.optionalInput("FILE", help: "the messages, one object per line; default standard input")
     }
 }

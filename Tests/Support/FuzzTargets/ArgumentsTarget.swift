@@ -26,7 +26,7 @@ struct ArgumentsTarget: FuzzTarget {
             case .help(let path, _):
                 require(parser.table.command(at: path) != nil || path.isEmpty, "arguments: help is about a command")
             case .version: break
-            case .command(let invocation): checkAccepted(invocation, words)
+            case .command(_, let arguments): checkAccepted(arguments, words)
             }
         } catch {
             guard let error = error as? Failure else { fail("arguments: a mistake is a failure") }
@@ -51,31 +51,31 @@ struct ArgumentsTarget: FuzzTarget {
 
     private func holdsSecret(_ text: String) -> Bool { Bytes(text.utf8.map { $0 | 0x20 }).contains(leak) }
 
-    private func checkAccepted(_ invocation: Invocation, _ words: [String]) {
+    private func checkAccepted(_ arguments: Arguments, _ words: [String]) {
         for word in words {
             require(!holdsSecret(word), "arguments: a secret key is refused")
         }
-        let again = canonical(invocation)
-        guard case .command(let second)? = try? parser.parse(again) else {
+        let again = canonical(arguments)
+        guard case .command(_, let second)? = try? parser.parse(again) else {
             fail("arguments: what was understood is understood when it is written again")
         }
-        require(second.path == invocation.path, "arguments: the command is the same")
+        require(second.path == arguments.path, "arguments: the command is the same")
         require(canonical(second) == again, "arguments: every option and operand comes back")
         require(again.count <= words.count + 1, "arguments: nothing is added")
-        // Terminates, and reads what was checked.
-        _ = invocation.command
     }
 
     /// The command, its options in the order of the table, and its operands.
-    private func canonical(_ invocation: Invocation) -> [String] {
-        var words = invocation.path
-        for option in invocation.declarations.options {
-            for value in invocation.values(option.name) {
-                words.append(option.value == nil ? option.name : "\(option.name)=\(value)")
+    private func canonical(_ arguments: Arguments) -> [String] {
+        var words = arguments.path
+        for option in arguments.options {
+            for (name, values) in arguments.taken where name == option.name {
+                words += values.map { option.value == nil ? name : "\(name)=\($0)" }
             }
         }
         words.append("--")
-        for operand in invocation.declarations.operands { words += invocation.operands(operand.name) }
+        for operand in arguments.operands {
+            words += arguments.taken.first { $0.name == operand.name }?.values ?? []
+        }
         return words
     }
 }

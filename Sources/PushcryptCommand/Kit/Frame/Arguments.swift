@@ -1,50 +1,88 @@
-/// The arguments of a command, declared and read in one step.
+/// The arguments of a command: each declaration takes its values out of the command line.
 ///
-/// A command's initialiser runs twice: first to collect its declarations, when every value is absent, and then to read the
-/// values of a command line that was checked against them. It must make the same declarations in every run, and leave
-/// everything that can fail to `run`.
+/// Options come first, operands last: the words that no option has taken. No declaration throws; `finish` throws the first
+/// mistake, or names a word that nobody took.
 package struct Arguments {
     package let table: CommandTable
-    private(set) var declarations = Declarations()
-    /// Nil while declarations are collected.
-    private let line: Invocation?
+    package private(set) var options: [Option] = []
+    package private(set) var operands: [Operand] = []
+    /// The form of messages, if an option chose one.
+    package var messageFormat: MessageFormat?
+    private(set) var isQuiet = false
+    /// The words of the command.
+    let path: [String]
+    /// The words that nothing has taken yet.
+    private var words: [Word]
+    /// What was given, in the order of the declarations; a flag's value is empty.
+    private(set) var taken: [(name: String, values: [String])] = []
+    /// False while only declarations are wanted.
+    private let isReading: Bool
+    /// The arguments that read standard input.
+    private var readers: [String] = []
+    private var mistake: (rank: Rank, failure: Failure)?
     /// The group of the options that are declared next.
     private var group: String?
     private var isAdvanced = false
 
-    private init(_ table: CommandTable, _ line: Invocation?) {
-        self.table = table
-        self.line = line
+    /// A word of the command line behind the command, or an option before it.
+    struct Word {
+        enum Place { case option, word, afterOptions }
+
+        let text: String
+        let place: Place
+        let isBeforeCommand: Bool
     }
 
-    /// The options and operands that a command declares; the same whether it reads a command line or not.
-    static func declarations(
-        of body: any CommandBody.Type, in table: CommandTable, reading line: Invocation? = nil
-    ) -> Declarations {
-        var arguments = Arguments(table, line)
-        _ = body.init(&arguments)
-        arguments.declarations.options.append(.quiet)
-        return arguments.declarations
+    /// Which of two mistakes is reported.
+    private enum Rank: Int { case value, unknown, missing, operand, input, rule }
+
+    /// Arguments that are only declared.
+    init(_ table: CommandTable) {
+        (self.table, path, words, isReading) = (table, [], [], false)
     }
 
-    static func options(in table: CommandTable, _ declare: (inout Arguments) -> Void) -> [Option] {
-        var arguments = Arguments(table, nil)
-        declare(&arguments)
-        return arguments.declarations.options
+    /// Arguments of a command line.
+    init(_ table: CommandTable, _ path: [String], _ words: [Word]) {
+        (self.table, self.path, self.words, isReading) = (table, path, words, true)
     }
 
-    /// A command with the values of a command line.
-    static func read(_ body: any CommandBody.Type, from line: Invocation) -> any CommandBody {
-        var arguments = Arguments(line.table, line)
-        return body.init(&arguments)
+    private mutating func refuse(_ rank: Rank, _ failure: Failure) {
+        guard isReading, mistake.map({ $0.rank.rawValue > rank.rawValue }) ?? true else { return }
+        mistake = (rank, failure)
     }
+
+    /// Throws the mistake of the command line that matters most.
+    mutating func finish() throws(Failure) {
+        if let word = words.first(where: { $0.place == .option }) {
+            refuse(.unknown, unknown(word))
+        } else if let word = words.first {
+            refuse(.operand, .usage("unexpected argument \(quoted(word.text))", hint: usage))
+        }
+        if readers.count > 1 {
+            refuse(
+                .input,
+                .usage(
+                    "\(readers[0]) and \(readers[1]) cannot both be read from standard input",
+                    hint: "name a file for one of them"))
+        }
+        if let mistake { throw mistake.failure }
+    }
+
+    private func unknown(_ word: Word) -> Failure {
+        let (name, command) = (splitOption(word.text).name, ([table.program] + path).joined(separator: " "))
+        if word.isBeforeCommand {
+            return .usage("\(command) has no option \(name)", hint: "\(command) --help lists its options")
+        }
+        return .unknownOption(name, among: options + [.help], hint: "\(command) --help lists the options")
+    }
+
+    private var usage: String { "usage: \(HelpPage(table: table, path: path).synopsis)" }
 
     /// The names of the options in `declare` that were given, in the order of their declaration.
     package mutating func given<R>(_ declare: (inout Arguments) -> R) -> (values: R, names: [String]) {
-        let start = declarations.options.count
+        let start = taken.count
         let values = declare(&self)
-        let names = declarations.options[start...].map(\.name)
-        return (values, names.filter { line?.values($0).isEmpty == false })
+        return (values, taken[start...].map(\.name))
     }
 
     /// Begins a group of options, which help lists together; nil is for those that belong nowhere, which come last.
@@ -54,17 +92,86 @@ package struct Arguments {
         (group, self.isAdvanced) = (title, isAdvanced)
     }
 
-    private mutating func values(_ option: Option) -> [String] {
-        var option = option
-        (option.group, option.isAdvanced) = (group, isAdvanced)
-        declarations.options.append(option)
-        return line?.values(option.name) ?? []
+    /// `--quiet`, which every command has.
+    mutating func takeQuiet() {
+        group(nil)
+        isQuiet = !take(.quiet).isEmpty
     }
 
-    private mutating func values(_ operand: Operand) -> [String] {
-        declarations.operands.append(operand)
-        return line?.operands(operand.name) ?? []
+    private mutating func take(_ option: Option) -> [String] {
+        precondition(operands.isEmpty || option.value == nil, "\(option.name) is declared after an operand")
+        var option = option
+        (option.group, option.isAdvanced) = (group, isAdvanced)
+        options.append(option)
+        var values: [String] = []
+        var index = 0
+        while index < words.count {
+            let (name, inline) = splitOption(words[index].text)
+            guard words[index].place == .option, name == option.name || name == option.short else {
+                index += 1
+                continue
+            }
+            words.remove(at: index)
+            guard let kind = option.value?.kind else {
+                if inline != nil { refuse(.value, .usage("\(option.name) takes no value")) }
+                values.append("")
+                continue
+            }
+            if !values.isEmpty, !option.isRepeatable { refuse(.value, .usage("\(option.name) is given twice")) }
+            let next = index < words.count ? words[index].place : .afterOptions
+            let text = inline ?? (next == .word ? words.remove(at: index).text : "")
+            if text.isEmpty {
+                refuse(.value, .missingValue(of: option, isDashed: inline == nil && next == .option))
+            } else {
+                check(text, kind, option.name, .value)
+            }
+            values.append(text)
+        }
+        if !values.isEmpty { taken.append((option.name, values)) }
+        if values.isEmpty, option.isRequired {
+            refuse(.missing, .usage("\(option.synopsis) is missing", hint: isReading ? usage : ""))
+        }
+        return values
     }
+
+    private mutating func take(_ operand: Operand) -> [String] {
+        operands.append(operand)
+        let isOne = operand.count == .one || operand.count == .optional
+        var values: [String] = []
+        while let index = words.firstIndex(where: { $0.place != .option }), !(isOne && !values.isEmpty) {
+            let text = words.remove(at: index).text
+            if text.isEmpty { refuse(.operand, .usage("\(operand.name) is empty", hint: usage)) }
+            check(text, operand.kind, operand.name, .operand)
+            values.append(text)
+        }
+        if !values.isEmpty {
+            taken.append((operand.name, values))
+        } else if operand.count == .one || operand.count == .atLeastOne {
+            refuse(.operand, .usage("\(operand.name) is missing", hint: isReading ? usage : ""))
+        } else if operand.count == .optional, operand.kind.readsStandardInput("-") {
+            readers.append(operand.name)
+        }
+        return values
+    }
+
+    private mutating func check(_ text: String, _ kind: ValueKind, _ name: String, _ rank: Rank) {
+        do {
+            try kind.check(text, for: name)
+        } catch {
+            refuse(rank, error)
+        }
+        if kind.readsStandardInput(text) { readers.append(name) }
+    }
+}
+
+/// The name of an option, and the value behind its `=`.
+///
+/// Compares bytes: Swift joins a combining mark at the start of a value to the character before it.
+func splitOption(_ word: String) -> (name: String, value: String?) {
+    guard word.utf8.starts(with: "--".utf8), let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+        return (word, nil)
+    }
+    return (String(word[..<equals]), String(word[word.utf8.index(after: equals)...]))
 }
 
 // MARK: Options
@@ -74,14 +181,14 @@ extension Arguments {
     package mutating func flag(_ name: String, short: String? = nil, help: String) -> Bool {
         let option = Option(
             name: name, short: short, help: help, value: nil, isRepeatable: false, isRequired: false)
-        return !values(option).isEmpty
+        return !take(option).isEmpty
     }
 
     /// Declares an option; returns its value, or nil if it was not given.
     package mutating func value(
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
     ) -> String? {
-        values(
+        take(
             Option(
                 name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
                 isRequired: false)
@@ -92,7 +199,7 @@ extension Arguments {
     package mutating func requiredValue(
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
     ) -> String {
-        values(
+        take(
             Option(
                 name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
                 isRequired: true)
@@ -104,7 +211,7 @@ extension Arguments {
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, isRequired: Bool = false,
         help: String
     ) -> [String] {
-        values(
+        take(
             Option(
                 name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: true,
                 isRequired: isRequired))
@@ -159,12 +266,12 @@ extension Arguments {
 extension Arguments {
     /// Declares a required argument; returns it.
     package mutating func operand(_ name: String, _ kind: ValueKind = .text, help: String) -> String {
-        values(Operand(name: name, help: help, kind: kind, count: .one)).first ?? ""
+        take(Operand(name: name, help: help, kind: kind, count: .one)).first ?? ""
     }
 
     /// Declares an optional argument; returns nil if it was not given.
     package mutating func optionalOperand(_ name: String, _ kind: ValueKind = .text, help: String) -> String? {
-        values(Operand(name: name, help: help, kind: kind, count: .optional)).first
+        take(Operand(name: name, help: help, kind: kind, count: .optional)).first
     }
 
     /// Declares an optional file to read; returns `-`, standard input, if it was not given.
@@ -183,7 +290,7 @@ extension Arguments {
     package mutating func operands(
         _ name: String, _ kind: ValueKind = .text, atLeastOne: Bool = false, help: String
     ) -> [String] {
-        values(Operand(name: name, help: help, kind: kind, count: atLeastOne ? .atLeastOne : .any))
+        take(Operand(name: name, help: help, kind: kind, count: atLeastOne ? .atLeastOne : .any))
     }
 }
 
@@ -192,24 +299,26 @@ extension Arguments {
 extension Arguments {
     /// Refuses options that exclude each other, which must be declared before.
     package mutating func atMostOne(of names: String...) {
-        add(.atMostOne(names), names)
+        let given = names.filter(isGiven)
+        if given.count > 1 { refuse(.rule, .usage("\(given[0]) and \(given[1]) exclude each other")) }
     }
 
     /// Refuses the option together with any of the others. All must be declared before.
     package mutating func option(_ name: String, excludes others: [String], hint: String) {
-        add(.excludes(name, others, hint: hint), [name] + others)
+        let other = others.filter(isGiven).first
+        if isGiven(name), let other { refuse(.rule, .usage("\(name) and \(other) exclude each other", hint: hint)) }
     }
 
     /// Refuses the option without the other. Both must be declared before.
     package mutating func option(_ name: String, needs other: String, hint: String? = nil) {
-        add(.needs(name, other: other, hint: hint), [name, other])
+        if isGiven(name) != isGiven(other), isGiven(name) {
+            refuse(.rule, Failure(.usage, "\(name) goes with \(other)", hints: hint.map { [$0] } ?? []))
+        }
     }
 
-    private mutating func add(_ rule: Rule, _ names: [String]) {
-        for name in names {
-            precondition(declarations.options.contains { $0.name == name }, "a rule about an unknown option \(name)")
-        }
-        declarations.rules.append(rule)
+    private func isGiven(_ name: String) -> Bool {
+        precondition(options.contains { $0.name == name }, "a rule about an unknown option \(name)")
+        return taken.contains { $0.name == name }
     }
 }
 

@@ -72,7 +72,11 @@ package struct CommandTable: Sendable {
     package var commands: [Command] { sections.flatMap(\.commands) }
 
     /// The options that may also precede the command.
-    package var sharedOptions: [Option] { Arguments.options(in: self, declareSharedOptions) + [.quiet] }
+    package var sharedOptions: [Option] {
+        var arguments = Arguments(self)
+        declareSharedOptions(&arguments)
+        return arguments.options + [.quiet]
+    }
 
     /// The path of every command, before those of the commands under it.
     package var paths: [[String]] {
@@ -145,11 +149,10 @@ package func run(arguments: [String], table: CommandTable, console: Console) -> 
         case .version:
             try console.write(table.version() + "\n")
             return .done
-        case .command(let invocation):
-            let command = invocation.command
-            if invocation.isQuiet { console.isQuiet = true }
-            command.configure(&console)
-            return try command.run(console)
+        case .command(let action, let arguments):
+            if arguments.isQuiet { console.isQuiet = true }
+            if let format = arguments.messageFormat { console.messageFormat = format }
+            return try action(console)
         }
     } catch {
         let failure = table.failure(error)

@@ -42,8 +42,8 @@ package struct Completions {
             [start]
             + table.paths.compactMap { path in
                 guard let command = table.command(at: path) else { return nil }
-                let details = command.details(in: table)
-                let operands = details.operands.flatMap { operand -> [Word] in
+                let declarations = command.declarations(in: table)
+                let operands = declarations.operands.flatMap { operand -> [Word] in
                     if case .command = operand.kind {
                         commands + topics
                     } else {
@@ -52,8 +52,9 @@ package struct Completions {
                 }
                 return Place(
                     path: path.map { " " + $0 }.joined(),
-                    words: details.subcommands.map { ($0.name, $0.summary) } + operands,
-                    options: details.options + [.help], paths: details.operands.lazy.compactMap { Paths($0.kind) }.first
+                    words: command.subcommands.map { ($0.name, $0.summary) } + operands,
+                    options: declarations.options + [.help],
+                    paths: declarations.operands.lazy.compactMap { Paths($0.kind) }.first
                 )
             }
     }

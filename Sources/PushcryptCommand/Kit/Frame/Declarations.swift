@@ -1,10 +1,3 @@
-/// The options and operands of a command.
-package struct Declarations: Sendable {
-    package internal(set) var options: [Option] = []
-    package internal(set) var operands: [Operand] = []
-    var rules: [Rule] = []
-}
-
 /// An argument that is identified by its position.
 package struct Operand: Sendable {
     /// The name in the synopsis: `FILE`.
@@ -54,10 +47,6 @@ package struct Option: Sendable {
         if let value { "\(name) \(value.name)" } else { name }
     }
 
-    func matches(_ argument: String) -> Bool {
-        argument == name || argument == short
-    }
-
     package static let help = Option(
         name: "--help", short: "-h", help: "show this help", value: nil, isRepeatable: false, isRequired: false)
     package static let quiet = Option(
@@ -66,16 +55,6 @@ package struct Option: Sendable {
     package static let version = Option(
         name: "--version", short: nil, help: "show the versions of this program and its libraries", value: nil,
         isRepeatable: false, isRequired: false)
-}
-
-/// A relation between options, checked when the command line is parsed.
-enum Rule: Sendable {
-    /// At most one of the options may be given.
-    case atMostOne([String])
-    /// An option excludes others.
-    case excludes(String, [String], hint: String)
-    /// An option is valid only together with another.
-    case needs(String, other: String, hint: String?)
 }
 
 // MARK: Values
@@ -140,5 +119,15 @@ extension ValueKind {
         throw .usage(
             "\(name) cannot be \(quoted(text))",
             hint: "write a whole number with a unit (\(names)), from \(first) to \(last), for example \(name) \(last)")
+    }
+}
+
+extension ValueKind {
+    func readsStandardInput(_ value: String) -> Bool {
+        switch self {
+        case .input: value == "-"
+        case .secret: value == "-" || value == "fd:0"
+        default: false
+        }
     }
 }

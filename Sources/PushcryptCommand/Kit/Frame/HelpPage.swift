@@ -2,7 +2,7 @@
 package struct HelpPage {
     private let table: CommandTable
     private let command: Command?
-    private let details: CommandDetails?
+    private let declarations: Arguments
     private let name: String
     private let isWhole: Bool
 
@@ -15,7 +15,7 @@ package struct HelpPage {
     package init(table: CommandTable, path: [String], isWhole: Bool = false) {
         self.table = table
         command = table.command(at: path)
-        details = command?.details(in: table)
+        declarations = command?.declarations(in: table) ?? Arguments(table)
         name = ([table.program] + path).joined(separator: " ")
         self.isWhole = isWhole
     }
@@ -23,12 +23,12 @@ package struct HelpPage {
     /// The whole text of the page.
     package var text: String {
         var page = "\(name) - \(command?.summary ?? table.summary)\n\nusage: \(synopsis)\n"
-        if let details {
-            for paragraph in details.discussion + (isWhole ? details.more : []) { page += "\n" + wrapped(paragraph) }
-            page += list("commands", details.subcommands.map { ($0.name, $0.summary) })
-            page += list("operands", details.operands.map { ($0.name, $0.help) })
-            page += options(details.options + [.help])
-            page += examples(details.examples)
+        if let command {
+            for paragraph in command.about + (isWhole ? command.more : []) { page += "\n" + wrapped(paragraph) }
+            page += list("commands", command.subcommands.map { ($0.name, $0.summary) })
+            page += list("operands", declarations.operands.map { ($0.name, $0.help) })
+            page += options(declarations.options + [.help])
+            page += examples(command.examples)
         } else {
             page += program
         }
@@ -49,25 +49,25 @@ package struct HelpPage {
 
     /// How to see more than this page.
     private var ending: String {
-        if command?.body == nil {
+        guard let command, !command.isGroup else {
             let all = command == nil && !isWhole ? ", \(name) --help \(Self.all) lists every command" : ""
             return "\n\(name) COMMAND --help shows more about a command\(all)\n"
         }
-        guard !isWhole, let details else { return "" }
-        let hidden = details.options.count { $0.isAdvanced }
-        guard hidden > 0 || !details.more.isEmpty else { return "" }
+        if isWhole { return "" }
+        let hidden = declarations.options.count { $0.isAdvanced }
+        guard hidden > 0 || !command.more.isEmpty else { return "" }
         return "\n\(name) --help \(Self.all) shows more"
             + (hidden == 0 ? "\n" : ", and \(hidden) more \(hidden == 1 ? "option" : "options")\n")
     }
 
     /// The form of the command line: `pushcrypt device add [options] ID FILE`.
     package var synopsis: String {
-        guard let command, let details else { return "\(name) [options] COMMAND" }
-        guard command.body != nil else { return "\(name) COMMAND" }
-        var words = [name]
-        words += details.options.filter(\.isRequired).map(\.synopsis)
-        if details.takesOptions { words.append("[options]") }
-        for operand in details.operands {
+        guard let command else { return "\(name) [options] COMMAND" }
+        if command.isGroup { return "\(name) COMMAND" }
+        let options = declarations.options.filter { $0.name != Option.quiet.name }
+        var words = [name] + options.filter(\.isRequired).map(\.synopsis)
+        if !options.allSatisfy(\.isRequired) { words.append("[options]") }
+        for operand in declarations.operands {
             switch operand.count {
             case .one: words.append(operand.name)
             case .optional: words.append("[\(operand.name)]")
@@ -89,7 +89,7 @@ extension HelpPage {
     /// The commands of a section that run, with all their words.
     private func leaves(of section: CommandTable.Section) -> [(String, String)] {
         func leaves(_ command: Command, _ path: String) -> [(String, String)] {
-            if command.body != nil { return [(path, command.summary)] }
+            if !command.isGroup { return [(path, command.summary)] }
             return command.subcommands.flatMap { leaves($0, "\(path) \($0.name)") }
         }
         return section.commands.flatMap { leaves($0, $0.name) }
