@@ -5,7 +5,8 @@ package import Pushcrypt
 ///
 /// A key is deleted when the app is done with the response, when another message takes the notification's place, when the
 /// message is withdrawn, and 31 days after it was sealed. The file alone reveals how many messages can be answered, and
-/// when they were sealed. Who can write it can only prevent answers, or have them sealed for himself. (`Docs/FormatAnswers.md`, Q-3)
+/// when they were sealed. Who can write it can only prevent answers, or have them sealed for himself.
+/// (`Docs/FormatRecords.md`, Q-3)
 package struct AnswerKeys: Sendable {
     /// The maximum number of keys; beyond it, the one of the oldest message is dropped.
     package static let capacity = 256

@@ -2,7 +2,7 @@ package import Pushcrypt
 
 extension ProviderState {
     /// A code that pairs one phone, and what came of it. It is forgotten 10 minutes after it was made, or claimed.
-    /// (`Docs/FormatPairing.md`)
+    /// (`Docs/FormatRecords.md`, Pairing)
     struct Pairing: Equatable, Sendable {
         /// In milliseconds. [P-3] [P-6]
         private static let lifetime: UInt64 = 600_000

@@ -125,7 +125,7 @@ extension OpenedNotification {
     /// Seals the user's answer for the provider, and returns its text, which any channel may carry.
     ///
     /// Only the provider can read it. Two texts of the same answer differ: send one again unchanged, so that it counts as
-    /// the same. (`Docs/FormatAnswers.md`)
+    /// the same. (`Docs/FormatRecords.md`, Answers)
     ///
     /// - Parameters:
     ///   - action: The action's id, 1 to 255 bytes.

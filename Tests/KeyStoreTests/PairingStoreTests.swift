@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// The server's side of a pairing by a code. (`Docs/FormatPairing.md`, P-3 to P-9)
+/// The server's side of a pairing by a code. (`Docs/FormatRecords.md`, P-3 to P-9)
 struct PairingStoreTests {
     private static let minute: UInt64 = 60
     private let home: Home

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// Every order of four events, and everything that the state promises after each. (`Docs/FormatTrust.md`, Issuing)
+/// Every order of four events, and everything that the state promises after each. (`Docs/FormatTrust.md`, Rotation)
 struct ProviderStateModelTests {
     private enum Event: CaseIterable {
         case rotate, steal, request, install, takeOffline, report, ownReport, answer, replace, ahead, back

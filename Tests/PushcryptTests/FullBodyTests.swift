@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// A body that is too long for its push travels as a sealed file. (`Docs/FormatAttachments.md`, Full body)
+/// A body that is too long for its push travels as a sealed file. (`Docs/FormatFiles.md`, Full body)
 @Suite struct FullBodyTests {
     private let fixture: FormatFixture
     private let sealer: Sealer

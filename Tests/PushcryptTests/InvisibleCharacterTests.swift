@@ -3,7 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// Which characters no name of a device may have, and which a title loses. (`Docs/FormatRecords.md`, D-20;
-/// `Docs/Format.md`, N-4; `Docs/FormatMessages.md`, N-9)
+/// `Docs/Format.md`, N-4 and N-9)
 @Suite struct InvisibleCharacterTests {
     /// Characters of the list, and neighbours that are not.
     @Test(

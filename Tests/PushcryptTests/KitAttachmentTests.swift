@@ -3,7 +3,7 @@ import VectorKit
 
 @testable import Pushcrypt
 
-/// `Tests/Data/Vectors/kit`: sealed files, references to them, and lists of references. (`Docs/FormatAttachments.md`)
+/// `Tests/Data/Vectors/kit`: sealed files, references to them, and lists of references. (`Docs/FormatFiles.md`)
 @Suite struct KitAttachmentTests {
     /// In one piece; `AttachmentOpenerTests` has the others.
     @Test(.vectors("kit/attachments"), arguments: try KitGroup.attachments.vectors())

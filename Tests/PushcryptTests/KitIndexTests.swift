@@ -12,13 +12,13 @@ import VectorKit
         try String(contentsOf: package.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The rules that a document states or refers to.
+    /// The rules that a document states or refers to, but for those of pairing, answers and relays, which have vectors of their own.
     private static func rules(in text: String) -> Set<String> {
-        Set(text.matches(of: /\*\*\[([A-Z]-\d+(?:\.\d+)?)\]\*\*/).map { String($0.1) })
+        Set(text.matches(of: /\*\*\[([ADJKNOST]-\d+(?:\.\d+)?)\]\*\*/).map { String($0.1) })
     }
 
     /// The documents that state the format.
-    private static let documents = ["", "Attachments", "Messages", "Notes", "Records", "Trust"].map {
+    private static let documents = ["", "Files", "Records", "Trust"].map {
         "Docs/Format\($0).md"
     }
 

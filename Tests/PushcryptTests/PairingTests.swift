@@ -3,7 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// A phone and a server that pair by a code, compared with an independent implementation in Python.
-/// (`Docs/FormatPairing.md`)
+/// (`Docs/FormatRecords.md`, Pairing)
 @Suite struct PairingTests {
     struct File: Codable {
         struct Pairing: FormatVector {

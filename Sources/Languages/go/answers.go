@@ -15,8 +15,8 @@ import (
 // answerLife is for how long a message can be answered, in milliseconds.
 const answerLife = 31 * 86_400_000
 
-// An AnswerSecret is what a provider has to open answers, 32 random bytes for each app: Docs/FormatAnswers.md. A thief of it reads and forges
-// answers, but no messages. It is not printed.
+// An AnswerSecret is what a provider has to open answers, 32 random bytes for each app: Docs/FormatRecords.md, "Answers". A thief of it
+// reads and forges answers, but no messages. It is not printed.
 type AnswerSecret struct{ bytes []byte }
 
 // GenerateAnswerSecret creates a secret from the system's random source.

@@ -17,7 +17,7 @@ import (
 	"example.com/pushcrypt/Sources/Languages/go/internal/jsontext"
 )
 
-// A Reference is the address of a sealed file, and its key: Docs/FormatAttachments.md. Because of the key it must never reach a log; it
+// A Reference is the address of a sealed file, and its key: Docs/FormatFiles.md. Because of the key it must never reach a log; it
 // prints without.
 type Reference struct {
 	// URL is an https address without user name and fragment.

@@ -274,7 +274,7 @@ func signingOf(key Key) (*signing, error) {
 	return key.signing()
 }
 
-// draw returns a random value that a cloned machine repeats only for the same parts: Docs/FormatNotes.md, Randomness.
+// draw returns a random value that a cloned machine repeats only for the same parts: Docs/Format.md, Randomness.
 func (own *signing) draw(label string, parts ...[]byte) []byte {
 	return core.HMAC(own.hedge, append([][]byte{[]byte(label), core.Random(32)}, parts...)...)
 }

@@ -1,5 +1,6 @@
 /**
- * Answers: what a user did with a notification, sealed by the phone for the provider. The rules are in `Docs/FormatAnswers.md` of the project's repository.
+ * Answers: what a user did with a notification, sealed by the phone for the provider. The rules are in `Docs/FormatRecords.md`, Answers,
+ * of the project's repository.
  * `Sealer.seal` takes an {@link AnswerSecret} as `answers`. Nothing is kept for a message: a caller that wants one answer keeps the first of a message.
  */
 

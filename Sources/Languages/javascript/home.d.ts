@@ -1,5 +1,5 @@
 /**
- * The address of a self-hosted server, to which its phones post everything. The rules are in `Docs/FormatRecords.md`, Posts, and `Docs/FormatPairing.md` of the
+ * The address of a self-hosted server, to which its phones post everything. The rules are in `Docs/FormatRecords.md`, Posts and Pairing, of the
  * project's repository.
  *
  * ```js

@@ -1,7 +1,7 @@
 /// What a user did with a notification: approved, declined, or typed a reply.
 ///
 /// An ``AnswerOpener`` creates it. The phone that got the message has sealed it, and it proves nothing to others.
-/// (`Docs/FormatAnswers.md`, Answer)
+/// (`Docs/FormatRecords.md`, Answer)
 public struct Answer: Hashable, Sendable {
     /// The key of the device that answered.
     public let device: DevicePublicKey

@@ -1,7 +1,7 @@
 /// What an answerable message gives its receiver, who answers with it: answer id || answer key, the member `answer` of the
 /// sealed payload.
 ///
-/// A secret, in memory that is wiped with the last copy of this value. (`Docs/FormatAnswers.md`, Keys)
+/// A secret, in memory that is wiped with the last copy of this value. (`Docs/FormatRecords.md`, Answers)
 package struct AnswerKey: Sendable {
     static let idLength = 16
     static let keyLength = ChaCha20Poly1305.keyLength

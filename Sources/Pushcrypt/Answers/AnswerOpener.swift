@@ -4,7 +4,7 @@
 ///     let answer = try opener.open(text, at: now, within: .minutes(10))
 ///
 /// A pure value, which keeps nothing: the same text opens again. A relay chooses which of two different answers comes
-/// first, so a caller that wants one answer to each message keeps the first. (`Docs/FormatAnswers.md`, Opening)
+/// first, so a caller that wants one answer to each message keeps the first. (`Docs/FormatRecords.md`, Opening an answer)
 public struct AnswerOpener: Sendable {
     /// What an answer is refused with, in the order of the checks.
     package static let codes: [OpenError.Code] = [

@@ -2,7 +2,7 @@
 ///
 /// A thief of it reads and forges answers, but no messages. It is in guarded memory, which all references share, is wiped
 /// with the last of them, and is never printed. Any number of threads may use one at the same time.
-/// (`Docs/FormatAnswers.md`, Keys)
+/// (`Docs/FormatRecords.md`, Answers)
 public final class AnswerSecret: Sendable {
     /// The length in bytes.
     package static let length = 32

@@ -1,4 +1,4 @@
-/// A sealed answer as it travels: parsed, but not authenticated. (`Docs/FormatAnswers.md`, Answer)
+/// A sealed answer as it travels: parsed, but not authenticated. (`Docs/FormatRecords.md`, Answer)
 ///
 ///     off   len  field
 ///     0     1    version: 0x01

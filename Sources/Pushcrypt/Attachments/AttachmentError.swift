@@ -1,6 +1,6 @@
 /// An error for an attachment that cannot be sealed, referred to or opened.
 ///
-/// A receiver drops the attachment and still shows the text. (`Docs/FormatAttachments.md`)
+/// A receiver drops the attachment and still shows the text. (`Docs/FormatFiles.md`)
 public struct AttachmentError: CodedError {
     /// The kind of error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// The attachments of one payload, under the reserved key. (`Docs/FormatAttachments.md`)
+/// The attachments of one payload, under the reserved key. (`Docs/FormatFiles.md`)
 ///
 ///     {"aps":{…},"pushcrypt":{"attachments":[{"url":…},…]}}
 struct AttachmentList {

@@ -7,7 +7,7 @@
 /// Every byte that is appended to `plain` was sealed under this key, in this position. That the file is complete and
 /// the right one is known only when `finish` returns, and the last chunk is appended only then. The caller shows
 /// nothing before, and deletes its output if anything throws. The result, or the code of the error, does not depend on
-/// how the file is cut into pieces. (`Docs/FormatAttachments.md`)
+/// how the file is cut into pieces. (`Docs/FormatFiles.md`)
 public struct AttachmentOpener: ~Copyable {
     private let file: SealedFile
     private let hash = SHA256()

@@ -3,7 +3,7 @@
 ///     {"url":"https://…","key":"…","size":46,"sha256":"…","type":"public.jpeg","name":"photo.jpg"}
 ///
 /// Every value has passed the rules. It contains a secret: its JSON is only for sealed payloads and for files that only
-/// their owner can read. Printing it shows no key. (`Docs/FormatAttachments.md`)
+/// their owner can read. Printing it shows no key. (`Docs/FormatFiles.md`)
 public struct AttachmentReference: Sendable {
     /// The maximum number of references in one notification.
     package static let maximumCount = 8
@@ -85,7 +85,7 @@ extension AttachmentReference: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["type": type, "file": file]) }
 }
 
-/// The rules for the members of a reference. (`Docs/FormatAttachments.md`, rules)
+/// The rules for the members of a reference. (`Docs/FormatFiles.md`, rules)
 package enum AttachmentRules {
     private static let scheme = "https://"
 

@@ -10,7 +10,7 @@
 ///     let file = try sealer.finish(into: &sealed)
 ///
 /// After each call, the caller writes `sealed` to the file and empties it. It deletes the file unless `finish` returns.
-/// (`Docs/FormatAttachments.md`)
+/// (`Docs/FormatFiles.md`)
 public struct AttachmentSealer: ~Copyable {
     private let measured: Measurement
     private let key: Ephemeral
@@ -44,7 +44,7 @@ public struct AttachmentSealer: ~Copyable {
         /// Ends the pass, and starts the second one with a new key.
         ///
         /// The key is hedged with the provider's: two different files never have the same key, even if the random
-        /// source fails. (`Docs/FormatNotes.md`, Randomness)
+        /// source fails. (`Docs/Format.md`, Randomness)
         public consuming func sealer(for provider: ProviderKey) -> AttachmentSealer {
             self.sealer(EnvelopeSigner(provider))
         }
@@ -139,7 +139,7 @@ public struct AttachmentSealer: ~Copyable {
 }
 
 extension EnvelopeSigner {
-    /// Derives the key of one file. (`Docs/FormatNotes.md`, Randomness)
+    /// Derives the key of one file. (`Docs/Format.md`, Randomness)
     func fileKey(for file: AttachmentSealer.Measurement, random: consuming Ephemeral) -> Ephemeral {
         var length = ContiguousArray<UInt8>()
         length.append(bigEndian: file.length)

@@ -1,6 +1,6 @@
 /// The person that a notification is from, with a face: what communication notifications show.
 ///
-/// An avatar contains a secret, the key of its file. (`Docs/FormatMessages.md`, Sender)
+/// An avatar contains a secret, the key of its file. (`Docs/Format.md`, Sender)
 public struct CommunicationSender: Sendable {
     /// The maximum length of each text in bytes of UTF-8.
     package static let maximumLength = 255

@@ -1,5 +1,5 @@
 /// A body that is too long for a push, as a sealed file that replaces the short body if it can be fetched.
-/// (`Docs/FormatAttachments.md`, Full body)
+/// (`Docs/FormatFiles.md`, Full body)
 ///
 ///     {"aps":{"alert":{"body":"The beginning…"}},"pushcrypt":{"body":{"url":…}}}
 public struct FullBody: Sendable {

@@ -1,7 +1,7 @@
 /// The key, the size and the hash of one sealed file, which together open it.
 ///
 /// Every recipient of the file has the same key; the hash prevents one of them from replacing the file. The key is in
-/// memory that is wiped with the last copy of this value, and is never printed. (`Docs/FormatAttachments.md`)
+/// memory that is wiped with the last copy of this value, and is never printed. (`Docs/FormatFiles.md`)
 public struct SealedFile: Sendable {
     /// The size of the sealed file in bytes, 21…2^53 - 1.
     public let size: UInt64
@@ -70,7 +70,7 @@ extension SealedFile: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["size": size, "sha256": sha256.hex]) }
 }
 
-/// The layout of a sealed file: the STREAM construction. (`Docs/FormatAttachments.md`)
+/// The layout of a sealed file: the STREAM construction. (`Docs/FormatFiles.md`)
 ///
 ///     off   len     field
 ///     0     4       "PCA2"

@@ -133,7 +133,7 @@ func envelopeInfo(header: Span<UInt8>, topic: Topic) -> ContiguousArray<UInt8> {
 
 /// The id of a message, 16 bytes: the same each time the message is sealed, so that a receiver shows it once.
 ///
-/// (`Docs/FormatNotes.md`, Randomness; `Docs/Format.md`, Replay)
+/// (`Docs/Format.md`, Randomness and Replay)
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The length in bytes.
     public static let length = 16

@@ -36,7 +36,7 @@ package final class Ed25519Secret: Sendable {
         try secret.withSpan { (secret) throws(E) in try body(secret.extracting(0..<Ed25519.seedLength)) }
     }
 
-    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/FormatNotes.md`, Randomness)
+    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/Format.md`, Randomness)
     func hedged() -> HMACSHA256 {
         secret.withSpan { HMACSHA256(state: $0.extracting(Self.hedgeRange)) }
     }

@@ -45,7 +45,7 @@ extension PairingSecret: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A code on a server's screen, which pairs a phone with it: `pushcrypt:1?CODE&URL`. (`Docs/FormatPairing.md`, Code)
+/// A code on a server's screen, which pairs a phone with it: `pushcrypt:1?CODE&URL`. (`Docs/FormatRecords.md`, Pairing)
 ///
 /// Anyone who sees it can pair in the phone's place until the phone has: a server shows it to its user alone. Read it with the app's
 /// own camera view, or as typed text; as a link it must be an https universal link with the code in the fragment, because any app can

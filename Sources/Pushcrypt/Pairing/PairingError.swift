@@ -1,4 +1,4 @@
-/// An error of pairing a phone with a server. (`Docs/FormatPairing.md`)
+/// An error of pairing a phone with a server. (`Docs/FormatRecords.md`, Pairing)
 package struct PairingError: CodedError {
     /// The reason.
     package enum Code: String, CaseIterable, CustomStringConvertible, Sendable {

@@ -1,5 +1,5 @@
 /// What phone and server of one pairing compute: the sealed request and the sealed reply.
-/// (`Docs/FormatPairing.md`, Request and reply)
+/// (`Docs/FormatRecords.md`, Pairing)
 package struct PairingExchange: Sendable {
     static let idLength = 8
     private static let saltLength = 16

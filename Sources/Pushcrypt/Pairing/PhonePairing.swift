@@ -1,7 +1,7 @@
 /// A phone's side of a pairing: one request, and the reply to it.
 ///
 /// Post `body` to the code's address, follow no redirect, and give the body of status 200 to `reply`. Status 404 means that the
-/// server knows no such code, or none any more. After a lost reply post the same body again. (`Docs/FormatPairing.md`)
+/// server knows no such code, or none any more. After a lost reply post the same body again. (`Docs/FormatRecords.md`, Pairing)
 package struct PhonePairing: Sendable {
     private let exchange: PairingExchange
     private let fingerprint: ContiguousArray<UInt8>

@@ -1,5 +1,5 @@
 /// The id by which a push replaces an earlier one on a phone: a hash, so that the relay learns no names. It has no secret, and
-/// stays the same whatever keys change. (`Docs/FormatNotes.md`, Collapse id)
+/// stays the same whatever keys change. (`Docs/Format.md`, Collapse id)
 package enum CollapseID {
     /// The maximum length of a device's id in bytes.
     static let maximumDeviceLength = 255

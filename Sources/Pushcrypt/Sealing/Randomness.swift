@@ -17,7 +17,7 @@ struct Randomness: ~Copyable {
 }
 
 // Every value depends on fresh random bytes, on a secret key and on its purpose, so that two different messages never have the
-// same ephemeral key, even on a cloned machine or with a broken random source (RFC 8937). (`Docs/FormatNotes.md`, Randomness)
+// same ephemeral key, even on a cloned machine or with a broken random source (RFC 8937). (`Docs/Format.md`, Randomness)
 
 extension Sealer {
     /// Returns the id of a message without a name.

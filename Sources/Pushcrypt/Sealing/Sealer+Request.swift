@@ -3,7 +3,7 @@ extension Sealer {
     ///
     /// The request always has a collapse id. Without `collapseName`, it is that of the message: a retry of a message
     /// with a name replaces its first copy on the phone, and other messages are not affected. With it, a push replaces
-    /// the previous one with the same name and device, also after their keys have changed. (`Docs/FormatNotes.md`, Collapse id)
+    /// the previous one with the same name and device, also after their keys have changed. (`Docs/Format.md`, Collapse id)
     ///
     /// - Parameters:
     ///   - sealed: A payload that this sealer has sealed.

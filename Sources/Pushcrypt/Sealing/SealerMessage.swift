@@ -12,7 +12,7 @@ extension Sealer {
         /// once.
         ///
         /// Except for a VoIP push, the end is rounded to a multiple of 10 minutes, up if 30 days allow it: the relay reads
-        /// `apns-expiration`. Receivers show a message with 0 for 10 minutes, because clocks differ. (`Docs/FormatNotes.md`,
+        /// `apns-expiration`. Receivers show a message with 0 for 10 minutes, because clocks differ. (`Docs/Format.md`,
         /// Expiration)
         public var timeToLive = Freshness.maximumTimeToLive
         /// Whether the JSON reaches Apple byte for byte, so that the limit applies to its own length, not to the longest
@@ -24,13 +24,13 @@ extension Sealer {
         /// cut, and ends in `…`. `SealedPayload.shortened` has the number of characters removed.
         public var fitting: [AlertText] = []
         /// The names of earlier messages that phones take off the screen, and never show again, at most 64: the
-        /// `name` of messages for the same account, by this provider. (`Docs/FormatMessages.md`, Withdrawal and drop)
+        /// `name` of messages for the same account, by this provider. (`Docs/Format.md`, Withdrawal and drop)
         public var withdrawing: [String] = []
         /// Whether the message is only for the app's extension, which shows nothing if Apple lets it, and otherwise shows the
         /// notification quietly.
         public var isDropped = false
         /// Whether the user may answer, if the sealer has an answer secret. Never reuse the name of such a message for another
-        /// payload, because the answer names it. (`Docs/FormatAnswers.md`)
+        /// payload, because the answer names it. (`Docs/FormatRecords.md`, Answers)
         public var isAnswerable = false
         /// References to sealed and stored files, at most 8; they are sent encrypted and count as payload.
         public var attachments: [AttachmentReference] = []

@@ -46,6 +46,6 @@ public struct EnvelopeSigner: Sendable {
     /// Signs a message; returns 64 bytes.
     func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> { key.signature(of: message) }
 
-    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/FormatNotes.md`, Randomness)
+    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/Format.md`, Randomness)
     func hedged() -> HMACSHA256 { key.hedged() }
 }

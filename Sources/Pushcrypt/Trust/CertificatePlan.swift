@@ -1,4 +1,4 @@
-/// What the next certificate of a provider key says, apart from the signing key. (`Docs/FormatTrust.md`, Issuing)
+/// What the next certificate of a provider key says, apart from the signing key. (`Docs/FormatTrust.md`, Rotation)
 package struct CertificatePlan: Hashable, Sendable {
     /// Why the signing key is replaced.
     package enum Kind: Hashable, Sendable {

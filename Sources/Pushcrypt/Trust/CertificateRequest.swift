@@ -1,7 +1,7 @@
 /// A request for a certificate, made where a signing key is and carried to where the provider key is.
 ///
 /// It holds no secret. The machine with the provider key computes epoch, floor and grace again, from the certificates in
-/// it. (`Docs/FormatTrust.md`, Issuing)
+/// it. (`Docs/FormatTrust.md`, Rotation)
 ///
 ///     {"version":1,"topic":"…","provider":"pcs1…","signing_key":"…","expires":7776000,"stolen":true,
 ///      "current":"…","past":[{"certificate":"…","replaced":1800000000000}],"proven":"…"}

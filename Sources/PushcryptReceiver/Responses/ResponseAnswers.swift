@@ -1,7 +1,7 @@
 package import Pushcrypt
 package import PushcryptKeyStore
 
-/// Seals the user's responses as answers for the provider. (`Docs/FormatAnswers.md`)
+/// Seals the user's responses as answers for the provider. (`Docs/FormatRecords.md`, Answers)
 package struct ResponseAnswers: Sendable {
     private let keys: AnswerKeys
 

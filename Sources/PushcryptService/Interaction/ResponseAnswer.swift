@@ -9,7 +9,8 @@ extension ReceivedResponse {
     ///
     /// Call it in the responder's handler: when the app is done with the response, nothing is left to answer with. The same
     /// action and text again give the same text, so that a response that is passed twice is one answer. Before the first
-    /// unlock it throws `storeLocked`; the handler then returns `later`. (`Docs/FormatAnswers.md`) Not run on Apple systems.
+    /// unlock it throws `storeLocked`; the handler then returns `later`. (`Docs/FormatRecords.md`, Answers) Not run on
+    /// Apple systems.
     ///
     /// - Parameters:
     ///   - action: The action's id, if it is not the notification's: of a button in the app.

@@ -163,7 +163,7 @@ class Payloads:
 
 
 def sealed_life(record, sent_at):
-    """The time to live that pushcrypt seals: it ends at ten minutes, unless it is a call. (Docs/FormatNotes.md, Expiration)"""
+    """The time to live that pushcrypt seals: it ends at ten minutes, unless it is a call. (Docs/Format.md, Expiration)"""
     if record["push-type"] == "voip":
         return record["ttl"]
     end = sent_at + 1000 * record["ttl"]

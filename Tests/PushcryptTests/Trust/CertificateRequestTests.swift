@@ -3,7 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// A certificate from a machine that alone has the provider key: the request, the answer, and what goes wrong between
-/// them. (`Docs/FormatTrust.md`, Issuing)
+/// them. (`Docs/FormatTrust.md`, Rotation)
 @Suite struct CertificateRequestTests {
     private static let now = FormatFixture.now
 

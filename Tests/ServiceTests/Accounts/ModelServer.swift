@@ -142,7 +142,7 @@ struct ModelServer {
     }
 }
 
-/// A code that a server shows, for one phone, as `Docs/FormatPairing.md` says: a value.
+/// A code that a server shows, for one phone, as `Docs/FormatRecords.md`, Pairing, says: a value.
 struct ModelPairing {
     static let url = "https://home.example.net/pair"
 

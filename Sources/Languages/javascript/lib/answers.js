@@ -1,4 +1,4 @@
-// Answers, which a phone seals for the provider of a message: Docs/FormatAnswers.md.
+// Answers, which a phone seals for the provider of a message: Docs/FormatRecords.md, "Answers".
 "use strict";
 
 const { createHmac, randomBytes, timingSafeEqual } = require("node:crypto");

@@ -1,4 +1,4 @@
-// Files that accompany a push, for who seals them: Docs/FormatAttachments.md. Keys are not wiped.
+// Files that accompany a push, for who seals them: Docs/FormatFiles.md. Keys are not wiped.
 "use strict";
 
 const { encrypt } = require("./aead.js");

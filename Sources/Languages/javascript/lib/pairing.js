@@ -1,4 +1,4 @@
-// Pairing by a code, for servers without accounts: Docs/FormatPairing.md.
+// Pairing by a code, for servers without accounts: Docs/FormatRecords.md, "Pairing".
 "use strict";
 
 const { randomBytes } = require("node:crypto");

@@ -1,4 +1,5 @@
-// The member `pushcrypt` of a payload to seal: files, withdrawals, drop and sender. Docs/FormatMessages.md, Docs/FormatAttachments.md.
+// The member `pushcrypt` of a payload to seal: files, withdrawals, drop and sender. Docs/FormatFiles.md; Docs/Format.md,
+// "Withdrawal and drop" and "Sender".
 "use strict";
 
 const { Reference, checkAvatar, checkFullBody } = require("./attachments.js");

@@ -1,4 +1,4 @@
-// Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness".
+// Sealing a payload for one device: Docs/Format.md, "Clear part", "Size", "Sealing" and "Randomness".
 "use strict";
 
 const { createHmac, randomBytes } = require("node:crypto");

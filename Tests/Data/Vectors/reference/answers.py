@@ -1,4 +1,4 @@
-"""Answers: `Docs/FormatAnswers.md`."""
+"""Answers: `Docs/FormatRecords.md`, Answers."""
 
 import base64
 import hashlib

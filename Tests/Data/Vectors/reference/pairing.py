@@ -1,4 +1,4 @@
-"""Pairing by a code: `Docs/FormatPairing.md`."""
+"""Pairing by a code: `Docs/FormatRecords.md`, Pairing."""
 
 import base64
 import hashlib

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Docs/FormatAnswers.md.
+// Docs/FormatRecords.md, "Answers".
 const (
 	labelAnswerID      = "pushcrypt/1 answer id\x00"
 	labelAnswer        = "pushcrypt/1 answer\x00"

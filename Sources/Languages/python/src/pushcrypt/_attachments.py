@@ -1,4 +1,4 @@
-"""Files that accompany a push: `Docs/FormatAttachments.md`.
+"""Files that accompany a push: `Docs/FormatFiles.md`.
 
 Nothing is fetched: an app must fetch over https only, after redirects too, from the same host, and never more than
 `size` bytes [A-18], [A-19].

@@ -1,4 +1,4 @@
-"""Whose messages a key signs, and hedged randomness: `Docs/FormatNotes.md`, Randomness."""
+"""Whose messages a key signs, and hedged randomness: `Docs/Format.md`, Randomness."""
 
 from __future__ import annotations
 

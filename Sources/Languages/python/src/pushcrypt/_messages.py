@@ -1,4 +1,4 @@
-"""What a message says beside its payload: `Docs/FormatMessages.md`."""
+"""What a message says beside its payload: `Docs/Format.md`, Withdrawal and drop; Sender."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sealing a payload for one device: `Docs/Format.md`, Clear part, Size and Sealing, and `Docs/FormatNotes.md`."""
+"""Sealing a payload for one device: `Docs/Format.md`, Clear part, Size, Sealing and Randomness."""
 
 from __future__ import annotations
 

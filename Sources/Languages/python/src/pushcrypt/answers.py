@@ -1,4 +1,4 @@
-"""Answers: what a user did with a notification, sealed by the phone for the provider. `Docs/FormatAnswers.md` has the rules.
+"""Answers: what a user did with a notification, sealed by the phone for the provider: `Docs/FormatRecords.md`, Answers.
 
     from pushcrypt.answers import AnswerSecret, open_answer
 

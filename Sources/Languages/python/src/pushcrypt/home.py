@@ -1,4 +1,4 @@
-"""The address of a self-hosted server, to which its phones post everything: `Docs/FormatRecords.md`, Posts, and `Docs/FormatPairing.md`.
+"""The address of a self-hosted server, to which its phones post everything: `Docs/FormatRecords.md`, Posts and Pairing.
 
     from pushcrypt.home import answer_post
 

@@ -1,4 +1,4 @@
-"""Pairing by a code: a phone registers with a server that has no accounts. `Docs/FormatPairing.md` has the rules.
+"""Pairing by a code: a phone registers with a server that has no accounts. `Docs/FormatRecords.md`, Pairing, has the rules.
 
     from pushcrypt.pairing import Pairing
 

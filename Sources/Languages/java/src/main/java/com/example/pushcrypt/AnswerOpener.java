@@ -6,7 +6,7 @@ import java.util.*;
 import com.example.pushcrypt.internal.*;
 
 /**
- * Opens the answers of an app. Nothing is kept: a caller that wants one answer keeps the first of a message. (Docs/FormatAnswers.md)
+ * Opens the answers of an app. Nothing is kept: a caller that wants one answer keeps the first of a message. (Docs/FormatRecords.md, "Answers")
  */
 public final class AnswerOpener {
     private static final long LIFE = Duration.ofDays(31).toMillis();

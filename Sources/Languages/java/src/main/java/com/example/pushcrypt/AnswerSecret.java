@@ -6,7 +6,7 @@ import com.example.pushcrypt.internal.*;
 
 /**
  * What a provider has to open answers, 32 random bytes for each app. A thief of it reads and forges answers, but no messages. Printing it shows nothing of it.
- * (Docs/FormatAnswers.md)
+ * (Docs/FormatRecords.md, "Answers")
  */
 public final class AnswerSecret {
     final byte[] secret;

@@ -5,7 +5,7 @@ import java.util.*;
 import com.example.pushcrypt.internal.*;
 
 /**
- * The person that a notification is from, whom a phone may show with a face. (Docs/FormatMessages.md, "Sender")
+ * The person that a notification is from, whom a phone may show with a face. (Docs/Format.md, "Sender")
  *
  * @param name the name to show
  * @param handle the app's name for the person; the name if there is no other

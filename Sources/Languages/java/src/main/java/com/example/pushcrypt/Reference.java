@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import com.example.pushcrypt.internal.*;
 
 /**
- * The place of a sealed file, and its key. (Docs/FormatAttachments.md, "Reference")
+ * The place of a sealed file, and its key. (Docs/FormatFiles.md, "Reference")
  *
  * <p>Because of the key, {@link #toJson} must never reach the app's data or a log [A-17]. Printing a reference shows no key.
  *

@@ -200,7 +200,7 @@ public final class Sealer {
     }
 
     /**
-     * Seals a file that accompanies a message. Each call has its own key. (Docs/FormatAttachments.md)
+     * Seals a file that accompanies a message. Each call has its own key. (Docs/FormatFiles.md)
      *
      * @param plain the file
      * @param url where the sealed file will be stored

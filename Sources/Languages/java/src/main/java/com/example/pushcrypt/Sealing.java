@@ -9,7 +9,7 @@ import java.time.*;
 import java.util.HexFormat;
 import com.example.pushcrypt.internal.*;
 
-/** Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness". */
+/** Sealing a payload for one device: Docs/Format.md, "Clear part", "Size", "Sealing" and "Randomness". */
 final class Sealing {
     /** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
     private static final BigInteger END_UNIT = BigInteger.valueOf(Format.EXPIRATION_UNIT), SECOND = BigInteger.valueOf(1000);
@@ -108,7 +108,10 @@ final class Sealing {
         return own.certificate == null ? bytes : concat(own.certificate.bytes, bytes);
     }
 
-    /** The member `pushcrypt`, or nothing: Docs/FormatMessages.md, Docs/FormatAttachments.md. The message's id is chosen before `answer`. */
+    /**
+     * The member `pushcrypt`, or nothing: Docs/Format.md, "Withdrawal and drop" and "Sender"; Docs/FormatFiles.md. The message's id is
+     * chosen before `answer` [Q-2].
+     */
     private static String reserved(SealOptions options, String answer) {
         String text = Json.object(
             "body", options.fullBody == null ? null : options.fullBody.toJson(),

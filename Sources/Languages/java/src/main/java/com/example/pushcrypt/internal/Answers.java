@@ -10,7 +10,7 @@ import javax.crypto.Cipher;
 import com.example.pushcrypt.Code;
 import com.example.pushcrypt.PushcryptException;
 
-/** What both ends of an answer compute: Docs/FormatAnswers.md. */
+/** What both ends of an answer compute: Docs/FormatRecords.md, "Answers". */
 public final class Answers {
     public static final int HEADER = 37, ID = 16, TAG = 16, LONGEST_JSON = 4096, LONGEST_ACTION = 255;
     private static final List<Integer> SIZES = List.of(128, 512, 2048, 4098);

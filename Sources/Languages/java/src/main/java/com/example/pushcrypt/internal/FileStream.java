@@ -3,7 +3,7 @@ package com.example.pushcrypt.internal;
 import java.io.ByteArrayOutputStream;
 import javax.crypto.Cipher;
 
-/** Files that accompany a push, in the STREAM construction: Docs/FormatAttachments.md, "Sealed file". Keys are not wiped. */
+/** Files that accompany a push, in the STREAM construction: Docs/FormatFiles.md, "Sealed file". Keys are not wiped. */
 public final class FileStream {
     public static final byte[] HEADER = {'P', 'C', 'A', '2', 0x10};
 
