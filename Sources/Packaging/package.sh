@@ -313,7 +313,7 @@ check_send() {
     grep -q 'could not resolve host' <<<"$said" || fail "the way to APNs cannot be checked: $said"
 }
 
-# The C example of Docs/OtherLanguages.md, compiled here against the files installed there, and run there.
+# The C example of Sources/Languages/c/README.md, compiled here against the files installed there, and run there.
 check_library() {
     local root=$1 folder
     folder=$(dirname "$(find "$root/usr/lib" -name pushcrypt.pc)")

@@ -6,7 +6,7 @@ import PushcryptService
 
 @testable import NotificationService
 
-/// An enrolled phone and its provider, for the test in Docs/ServiceExtension.md.
+/// An enrolled phone and its provider, for the tests of the extension in Docs/AppReference.md.
 struct Phone {
     let keys: MemoryDeviceStore
     let topic: Topic

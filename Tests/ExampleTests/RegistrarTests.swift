@@ -5,7 +5,7 @@ import Testing
 
 @testable import Server
 
-/// The server of Docs/ServiceExtension.md believes who is logged in and what is signed, and no record.
+/// The server of the article Registrations believes who is logged in and what is signed, and no record.
 @Suite(.timeLimit(.minutes(2))) final class RegistrarTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("registrar-\(UUID())").path
     private let now = Timestamp(secondsSince1970: 1_800_000_000)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Server
 
-/// The claims of Docs/SwiftServers.md for an outside package, tested with its own examples.
+/// The claims of Pushcrypt's article Provider for an outside package, tested with its own examples.
 @Suite(.timeLimit(.minutes(20))) struct ServerTests {
     private let provider = ProviderKey()
     private let device = DeviceKey()

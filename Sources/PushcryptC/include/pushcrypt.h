@@ -1,6 +1,6 @@
 /* libpushcrypt: seals and opens end-to-end encrypted push notifications, for programs in languages other than Swift.
  *
- * These comments are the reference. Docs/OtherLanguages.md has examples in C and Python, Docs/Format.md the format.
+ * These comments are the reference. Sources/Languages/c/README.md has examples in C and Python, Docs/Format.md the format.
  *
  * Memory    Ownership never changes. The caller provides every buffer. The library keeps no pointer and returns none, except
  *           from `pushcrypt_version`, which must not be freed. Inputs and outputs of a call must not overlap.

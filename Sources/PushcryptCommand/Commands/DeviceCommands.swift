@@ -6,7 +6,7 @@ extension Command {
     static let device = Command(
         group: "device", "the devices that a provider seals for",
         about: [
-            "Docs/Devices.md explains records, tokens, apps and removals, Docs/DeviceImport.md imports and exports."
+            "Docs/Devices.md explains records, tokens, apps, removals, imports and exports."
         ],
         [
             .deviceAdd, .devicePair, .deviceAccept, .deviceList, .deviceShow, .deviceRemove, .deviceImport,

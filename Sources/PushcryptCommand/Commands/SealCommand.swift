@@ -7,7 +7,7 @@ extension Command {
         "seal", "seal the content of an APNs payload",
         about: [
             "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
-            "--emit request writes what 'pushcrypt send' reads, with each device's push token, --emit relay what 'send --relay' reads. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/ProviderPipelines.md.",
+            "--emit request writes what 'pushcrypt send' reads, with each device's push token, --emit relay what 'send --relay' reads. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/Provider.md.",
         ],
         more: [
             "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, apns_id, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",

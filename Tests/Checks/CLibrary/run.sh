@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Calls libpushcrypt.so as other languages do: from C (calls.c), from Python (calls.py), and through the examples in
-# Docs/OtherLanguages.md. Called by `make nightly PART=library`, which builds library and command.
+# Sources/Languages/c/README.md. Called by `make nightly PART=library`, which builds library and command.
 # COUNT=1000 makes the random part short; SEED=… runs the same again.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -45,7 +45,7 @@ grep -q "#define PUSHCRYPT_VERSION \"$version\"" "$include/pushcrypt.h" || fail 
 
 # --- The examples ---------------------------------------------------------------------------------------------------------------
 
-document=Docs/OtherLanguages.md
+document=Sources/Languages/c/README.md
 examples=0
 for name in $(sed -nE 's/^<!-- example: (.*) -->$/\1/p' "$document"); do
     Tests/Checks/CLibrary/example.sh "$name" >"$work/$name"

@@ -1,4 +1,4 @@
-"""The four senders of Docs/Senders.md, "With a package", each in 15 lines or a few more: they send to a local APNs, and a phone opens what arrived. With
+"""The sender in each package's README.md, under "Send", in 15 lines or a few more: they send to a local APNs, and a phone opens what arrived. With
 the Python of `make setup PART=senders`.
 
     senders_test.py        LANGUAGES in the environment names fewer
@@ -18,8 +18,10 @@ from pushcrypt.testing import DeviceKey, open_push  # noqa: E402
 
 TOPIC, MOST_LINES = "com.example.app", 17
 PROVIDER, PHONE = ProviderKey.generate(), DeviceKey.generate()
-with open(os.path.join(ROOT, "Docs/Senders.md"), encoding="utf-8") as file:
-    EXAMPLES = dict(re.findall(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", file.read(), re.DOTALL))
+EXAMPLES = {}
+for language in ("python", "javascript", "java", "go"):
+    with open(os.path.join(ROOT, f"Sources/Languages/{language}/README.md"), encoding="utf-8") as file:
+        EXAMPLES.update(re.findall(r"<!-- sender: (\S+) -->\n```\w+\n(.*?)```", file.read(), re.DOTALL))
 
 MAIN = {
     "main.mjs": """import fs from "node:fs";

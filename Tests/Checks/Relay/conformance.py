@@ -4,7 +4,7 @@
     conformance.py URL TOPIC FOLDER PORT [ORIGIN]
 
 URL is the relay, ORIGIN what it calls itself if that differs. It has to post to the local APNs that this program runs at PORT, with the
-credentials that it writes to FOLDER (Docs/ApnsMock.md), have the default limits, and offer `alert`, and best `background`, with the sound
+credentials that it writes to FOLDER (Tests/Checks/Send/README.md), have the default limits, and offer `alert`, and best `background`, with the sound
 `default`. relay_test.py runs the same rules against the relay of this project, and others that need its files and its process.
 """
 import inspect, os, sys

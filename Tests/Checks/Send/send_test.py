@@ -899,12 +899,12 @@ def part_fan_out(folder, count=2000):
 
 
 def part_document(folder):
-    """The commands and the test of Docs/ApnsMock.md, as they stand."""
+    """The commands and the test of README.md, as they stand."""
     root = os.path.realpath(f"{HERE}/../../..")
     place = f"{folder}/document"
     os.makedirs(place)
     os.symlink(f"{root}/Tests", f"{place}/Tests")
-    with open(f"{root}/Docs/ApnsMock.md") as file:
+    with open(f"{HERE}/README.md") as file:
         blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", file.read(), re.M | re.S)
     scripts = [text for kind, text in blocks if kind == "sh"]
     with open(f"{place}/provider_test.py", "w") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A local APNs for the tests of providers: Docs/ApnsMock.md.
+"""A local APNs for the tests of providers: README.md.
 
     serve.py FOLDER                runs until Control-C; the first line of output is its address
     serve.py FOLDER -- COMMAND     runs COMMAND with the address in APNS_HOST, and ends with its exit code

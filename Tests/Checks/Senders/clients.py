@@ -1,11 +1,11 @@
 """The senders: real clients of Apple's push service, which send the output of `seal --emit request`, converted as in
-Docs/Senders.md."""
+Docs/Provider.md."""
 import asyncio, dataclasses, json, os, re, ssl, time
 import aioapns, httpx, jwt
 from aioapns.connection import APNsTLSClientProtocol
 
 TEAM = "TEAM123456"
-DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Docs/Senders.md")
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Docs/Provider.md")
 
 
 def example(name, function):

@@ -1,4 +1,4 @@
-"""Sends what `pushcrypt seal` makes through real clients to a local APNs, as Docs/Senders.md says, and opens the bytes that arrived.
+"""Sends what `pushcrypt seal` makes through real clients to a local APNs, as Docs/Provider.md says, and opens the bytes that arrived.
 
     senders_test.py PUSHCRYPT      with the Python environment of setup.sh senders
 """
