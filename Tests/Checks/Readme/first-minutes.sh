@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Follows README.md as a new user, and does nothing else: in a fresh copy called `pushcrypt`, with an empty home and an
 # environment without anything from this checkout. Every ```sh block is run unchanged, every ```console block is typed
-# line by line and compared. Then `make test` and `make install` after each other. Of the tests a few: `.ci/run` runs all of them.
+# line by line and compared; `…` there is any text. README runs `make test` before `make install`; afterwards the other way round.
+# Of the tests a few: `.ci/run` runs all of them.
 # Usage: first-minutes.sh [FOLDER]      FOLDER is kept; otherwise a new one is made, and removed
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -67,7 +68,7 @@ for command, said in steps:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     expected = "".join(line + "\n" for line in said)
     pattern = ".*".join(re.escape(part) for part in expected.split("…"))
-    if not re.fullmatch(pattern, done.stdout):
+    if not re.fullmatch(pattern, done.stdout, re.S):
         sys.exit(f"first-minutes: error: `{command}` printed\n{done.stdout}{done.stderr}README.md says\n{expected}")
 print(f"first-minutes: {len(steps)} commands of sessions print what README.md says")
 PYTHON
@@ -80,5 +81,5 @@ order() {
     done
     fresh "$place/home/.local/bin/pushcrypt" demo >"$place/order" 2>&1 || { tail -n 30 "$place/order" >&2; exit 1; }
 }
-order test install test
+order test
 echo "figure: first-minutes seconds=$((SECONDS - start))"
