@@ -3,7 +3,7 @@ public import Pushcrypt
 /// All that a device keeps of its accounts: keys, the providers that each trusts, registrations, and what was learned of
 /// providers. A value, which a ``DeviceStore`` stores as a whole.
 ///
-/// A key is pending, active, retiring, then purged (`Docs/KeyRotation.md`). Rules that throw have changed nothing. A name of
+/// A key is pending, active, retiring, then purged (`Docs/Keys.md`). Rules that throw have changed nothing. A name of
 /// nil means the default account, which is the first that has keys.
 public struct DeviceState: Sendable, Equatable {
     /// An account: a name with the keys, pins and registration of one user of the app.

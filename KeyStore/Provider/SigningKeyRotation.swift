@@ -1,6 +1,6 @@
 public import Pushcrypt
 
-// MARK: Rotation of a signing key (`Docs/KeyRotation.md`)
+// MARK: Rotation of a signing key (`Docs/Keys.md`)
 extension SQLiteKeyStore {
     /// Replaces the key that signs messages, and certifies the new one with the provider key.
     ///

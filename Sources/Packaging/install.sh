@@ -37,9 +37,8 @@ install)
         "$program" completions "$shell" >"$prefix/$file"
     done
     sources=$(dirname "$0")/../..
-    install -d "$prefix/$documents/migration"
+    install -d "$prefix/$documents"
     install -m 644 "$sources"/Docs/*.md "$prefix/$documents/"
-    install -m 644 "$sources"/Docs/migration/*.md "$prefix/$documents/migration/"
     ;;
 send)
     install -d "$3/bin" "$3/$monitoring"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Signs with a provider key that stays in Vault or behind PKCS#11, for `pushcrypt key rotate --provider-signer ./key_signer.py`.
 
-    key_signer.py           reads the bytes to sign, and writes the signature (Docs/KeyRotation.md, A key service)
+    key_signer.py           reads the bytes to sign, and writes the signature (Docs/Keys.md, A key service)
     key_signer.py public    writes the public key, for `pushcrypt key import --public --kind provider --format raw`
 
 It signs certificates of that key and challenges to it, and nothing else. key_signer.json beside it says where the key is; a link to

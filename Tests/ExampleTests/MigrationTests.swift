@@ -9,7 +9,7 @@ import UserNotifications
 
 @testable import Migration
 
-/// The claims of Docs/migration, with the extensions of its guides. A dummy replaces the old schemes.
+/// The claims of Docs/Migrating.md, with its extensions. A dummy replaces the old scheme.
 @Suite(.serialized, .timeLimit(.minutes(20))) final class MigrationTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID())")
     private let provider = ProviderKey()
@@ -52,12 +52,6 @@ import UserNotifications
         Guide(
             testDescription: "web push", before: { WebPushAndSealedBefore() }, after: { WebPushAndSealedAfter() },
             old: #","web-push":"Ann""#, title: "Ann"),
-        Guide(
-            testDescription: "shared key", before: { SharedKeyAndSealedBefore() }, after: { SharedKeyAndSealedAfter() },
-            old: #","cipher":"Ann""#, title: "Ann"),
-        Guide(
-            testDescription: "sealed boxes", before: { BoxedAndSealedBefore() }, after: { BoxedAndSealedAfter() },
-            old: #","box":"Ann""#, title: "New message"),
     ]
 
     @Test(arguments: guides)
@@ -100,8 +94,8 @@ import UserNotifications
     }
 
     @Test(arguments: guides.dropFirst())
-    func whatIsOfNeitherFormIsMasked(_ guide: Guide) async {
-        for old in ["", #","web-push":7,"cipher":7,"box":7"#, #","cipher":"no","box":"no""#] {
+    func aPushOfNeitherFormIsMasked(_ guide: Guide) async {
+        for old in ["", #","web-push":7"#] {
             let push = #"{"aps":{"mutable-content":1,\#(guide.clear)}\#(old)}"#
             let outcome = await SimulatedDevice(serviceExtension: guide.before).push(APNsPush(json: push))
             #expect(outcome.shown?.body == "(Encrypted)")
@@ -123,21 +117,5 @@ private final class WebPushAndSealedBefore: WebPushAndSealed {
 }
 
 private final class WebPushAndSealedAfter: WebPushAndSealed {
-    override class var takesTheOldForm: Bool { false }
-}
-
-private final class SharedKeyAndSealedBefore: SharedKeyAndSealed {
-    override class var takesTheOldForm: Bool { true }
-}
-
-private final class SharedKeyAndSealedAfter: SharedKeyAndSealed {
-    override class var takesTheOldForm: Bool { false }
-}
-
-private final class BoxedAndSealedBefore: BoxedAndSealed {
-    override class var takesTheOldForm: Bool { true }
-}
-
-private final class BoxedAndSealedAfter: BoxedAndSealed {
     override class var takesTheOldForm: Bool { false }
 }

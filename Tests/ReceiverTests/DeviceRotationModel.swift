@@ -3,7 +3,7 @@ import PushcryptKeyStore
 
 /// Invariants of a phone's keys, of its provider's copy, and of what is under way between them.
 ///
-/// Written from `Docs/KeyRotation.md` and knows nothing of a store. Keys are named by their generation.
+/// Written from `Docs/Keys.md` and knows nothing of a store. Keys are named by their generation.
 struct DeviceRotationModel {
     enum Step: Hashable, Sendable, CustomStringConvertible {
         /// The phone makes its next key.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// The drill of `Docs/KeyRotation.md`, Stolen: a thief has the signing key, and the provider key is safe. After one genuine push,
+/// The drill of `Docs/Keys.md`, Stolen: a thief has the signing key, and the provider key is safe. After one genuine push,
 /// no phone believes the thief, and none is ever locked out.
 @Suite struct TheftDrillTests {
     /// The past of a phone until the genuine push.

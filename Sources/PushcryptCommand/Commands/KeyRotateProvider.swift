@@ -110,7 +110,7 @@ struct ProviderRotation: Sendable {
     private func failure(_ error: KeyStoreError) -> Failure {
         switch error.code {
         case .rotationRefused where isStolen && !anyway:
-            Failure(error, hint: "--anyway rotates all the same; see Stolen in Docs/KeyRotation.md")
+            Failure(error, hint: "--anyway rotates all the same; see Stolen in Docs/Keys.md")
         case .topicMismatch: Failure(error, hint: "--topic BUNDLE-ID names the app")
         default: Failure(error)
         }

@@ -1,7 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// A program that signs with a provider key, which stays in a key service. (`Docs/KeyRotation.md`, A key service)
+/// A program that signs with a provider key, which stays in a key service. (`Docs/Keys.md`, A key service)
 ///
 /// It is run without arguments, gets the bytes to sign on its standard input, and writes the 64 bytes of the signature.
 struct ProviderSigner {

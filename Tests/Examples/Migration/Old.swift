@@ -9,19 +9,3 @@ nonisolated final class WebPushService: UNNotificationServiceExtension {
         contentHandler(content)
     }
 }
-
-struct Undecipherable: Error {}
-
-nonisolated enum SharedKeyCipher {
-    static func open(_ text: String) throws -> (title: String, body: String) {
-        guard text != "no" else { throw Undecipherable() }
-        return (text, "")
-    }
-}
-
-nonisolated enum SealedBox {
-    static func open(_ text: String) throws -> String {
-        guard text != "no" else { throw Undecipherable() }
-        return text
-    }
-}
