@@ -26,7 +26,7 @@ def run(*words, code=0, **options):
 
 
 def metrics():
-    """What `seal` and `send` write passes promtool without a warning, and has all that Docs/Monitoring.md, the alerts and the dashboard name."""
+    """What `seal` and `send` write passes promtool without a warning, and has all that Docs/Operations.md, the alerts and the dashboard name."""
     with tempfile.TemporaryDirectory() as work:
         phone = run(PUSHCRYPT, "key", "new", "device", "-o", "phone.key", cwd=work).strip()
         run(PUSHCRYPT, "key", "new", "provider", "-o", "provider.key", cwd=work)
@@ -40,9 +40,9 @@ def metrics():
         said = run("promtool", "check", "metrics", input=text)
         expect(not said and len(re.findall("^pushcrypt_", text, re.M)) > 5, f"the metrics of {name}: {said}")
     names = {name: set(re.findall(r"^# TYPE (\S+)", text, re.M)) for name, text in written.items()}
-    page = (ROOT / "Docs/Monitoring.md").read_text()
+    page = (ROOT / "Docs/Operations.md").read_text()
     missing = set(re.findall("pushcrypt_[a-z_]*", page)) - names["seal"] - names["send"]
-    expect(not missing, f"Docs/Monitoring.md has {missing}, which no program writes")
+    expect(not missing, f"Docs/Operations.md has {missing}, which no program writes")
 
     folder = PACKAGING / "monitoring"
     run("promtool", "check", "rules", "pushcrypt-send.rules.yml", cwd=folder)
@@ -64,7 +64,7 @@ def metrics():
     expect(not missing, f"no program writes {missing}")
     headings, alerts = {text.lower() for text in re.findall(r"^#+ (.*)$", page, re.M)}, re.findall(r"alert: (\w+)", rules)
     missing = [name for name in alerts if name.lower() not in headings or f"#{name.lower()}\n" not in rules]
-    expect(alerts and not missing, f"Docs/Monitoring.md has no section {missing}")
+    expect(alerts and not missing, f"Docs/Operations.md has no section {missing}")
     print(f"operations: {len(alerts)} alerts and {len(panels)} panels use {len(used)} metrics")
 
 
