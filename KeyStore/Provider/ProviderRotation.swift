@@ -11,7 +11,7 @@ struct Rotation {
     var anyway = false
 }
 
-// The rules of a provider's keys. (`Docs/KeyRotation.md`; `Docs/FormatTrust.md`, Rotation)
+// The rules of a provider's keys. (`Docs/Keys.md`; `Docs/FormatTrust.md`, Rotation)
 extension ProviderState {
     // MARK: New and former keys
 

@@ -24,8 +24,7 @@ import Testing
 /// Documents show sessions as a person sees them: commands and what they print, without what goes to standard error.
 @Suite struct DocumentTests {
     private static let documents =
-        ["README.md", "Docs/Devices.md", "Docs/KeyRotation.md", "Docs/Provider.md"]
-        + ["README", "keys", "plain-payloads", "sealed-boxes"].map { "Docs/migration/\($0).md" }
+        ["README.md"] + ["Devices", "Keys", "Migrating", "Provider", "SelfHostedServer"].map { "Docs/\($0).md" }
 
     @Test("The sessions of a document print what it says", arguments: documents)
     func session(name: String) throws {

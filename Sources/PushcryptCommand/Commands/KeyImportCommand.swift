@@ -6,7 +6,7 @@ extension Command {
     static let keyImport = Command(
         "import", "take over a secret key from a file of this or another program",
         about: [
-            "Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers; --kind push reads one as the push key. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/migration/keys.md has examples.",
+            "Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers; --kind push reads one as the push key. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/Keys.md has examples.",
             "--public prints another program's public key in this program's form, and stores nothing: 'device add' and 'provider pin' read it.",
         ],
         examples: [

@@ -40,7 +40,7 @@ extension Command {
         "provider", "create a provider's key, which phones trust",
         about: [
             "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: anyone who copies the store speaks as the provider for ever.",
-            "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/KeyRotation.md.",
+            "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/Keys.md.",
         ],
         more: [
             "With --provider and --provider-signer the key is one that exists already, in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets."

@@ -6,7 +6,7 @@ extension Command {
     static let keyOffline = Command(
         "offline", "move a provider key out of the store",
         about: [
-            "Writes the secret of a provider key to --output, reads it back, and destroys it in the store. If it signed messages itself, a signing key with a certificate takes over, and what it signed opens for 38 more days. Backups made before still hold the secret: destroy them. See Docs/KeyRotation.md."
+            "Writes the secret of a provider key to --output, reads it back, and destroys it in the store. If it signed messages itself, a signing key with a certificate takes over, and what it signed opens for 38 more days. Backups made before still hold the secret: destroy them. See Docs/Keys.md."
         ], examples: ["pushcrypt key offline default -o provider.key"]
     ) { a in
         let topic = TopicArgument(&a, help: "the app, if the key is not bound to it")

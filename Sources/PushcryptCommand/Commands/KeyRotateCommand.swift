@@ -7,7 +7,7 @@ extension Command {
         "rotate", "change a key without losing a notification in flight",
         about: [
             "Of a provider: creates a signing key, certifies it with the provider key, and destroys the signing key before it. Phones follow with their next push. Planned, what the old key signed opens for 38 more days; with --stolen it ends at once. With several provider keys, name one.",
-            "Docs/KeyRotation.md has the recipes.",
+            "Docs/Keys.md has the recipes.",
         ],
         more: [
             "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer runs a program that has it certify, for example for a key in a hardware module.",
