@@ -98,7 +98,7 @@ package struct Arguments {
         isQuiet = !take(.quiet).isEmpty
     }
 
-    private mutating func take(_ option: Option) -> [String] {
+    mutating func take(_ option: Option) -> [String] {
         precondition(operands.isEmpty || option.value == nil, "\(option.name) is declared after an operand")
         var option = option
         (option.group, option.isAdvanced) = (group, isAdvanced)
@@ -134,7 +134,7 @@ package struct Arguments {
         return values
     }
 
-    private mutating func take(_ operand: Operand) -> [String] {
+    mutating func take(_ operand: Operand) -> [String] {
         operands.append(operand)
         let isOne = operand.count == .one || operand.count == .optional
         var values: [String] = []
@@ -172,126 +172,6 @@ func splitOption(_ word: String) -> (name: String, value: String?) {
         return (word, nil)
     }
     return (String(word[..<equals]), String(word[word.utf8.index(after: equals)...]))
-}
-
-// MARK: Options
-
-extension Arguments {
-    /// Declares an option without a value; returns whether it was given.
-    package mutating func flag(_ name: String, short: String? = nil, help: String) -> Bool {
-        let option = Option(
-            name: name, short: short, help: help, value: nil, isRepeatable: false, isRequired: false)
-        return !take(option).isEmpty
-    }
-
-    /// Declares an option; returns its value, or nil if it was not given.
-    package mutating func value(
-        _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
-    ) -> String? {
-        take(
-            Option(
-                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
-                isRequired: false)
-        ).first
-    }
-
-    /// Declares a required option; returns its value.
-    package mutating func requiredValue(
-        _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
-    ) -> String {
-        take(
-            Option(
-                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
-                isRequired: true)
-        ).first ?? ""
-    }
-
-    /// Declares an option that may be given several times; returns its values in the order given.
-    package mutating func values(
-        _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, isRequired: Bool = false,
-        help: String
-    ) -> [String] {
-        take(
-            Option(
-                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: true,
-                isRequired: isRequired))
-    }
-
-    /// The words of a type. A key path here would be made at run time, by every command.
-    private static func words<Word: RawRepresentable<String> & CaseIterable>(
-        _: Word.Type
-    ) -> [String] where Word.AllCases == [Word] {
-        Word.allCases.map { $0.rawValue }
-    }
-
-    /// Declares an option with one of a type's words; returns nil if it was not given.
-    package mutating func choice<Word: RawRepresentable<String> & CaseIterable>(
-        _ name: String, _ valueName: String, help: String
-    ) -> Word? where Word.AllCases == [Word] {
-        value(name, valueName, .choice(Self.words(Word.self)), help: help).flatMap(Word.init(rawValue:))
-    }
-
-    /// Declares an option with a whole number; returns nil if it was not given.
-    package mutating func count(
-        _ name: String, short: String? = nil, _ valueName: String, _ range: ClosedRange<Int>, help: String
-    ) -> Int? {
-        value(name, short: short, valueName, .count(range), help: help).flatMap { parseInteger($0, in: range) }
-    }
-
-    /// Declares an option with a time; returns it in seconds, or nil if it was not given.
-    package mutating func seconds(
-        _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
-    ) -> Int? {
-        value(name, valueName, .duration(range), help: help).flatMap { parseDuration($0, in: range) }
-    }
-
-    /// Declares a required option with a time; returns it in seconds.
-    package mutating func requiredSeconds(
-        _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
-    ) -> Int {
-        parseDuration(requiredValue(name, valueName, .duration(range), help: help), in: range) ?? range.lowerBound
-    }
-
-    /// Declares an option with a short time; returns it in milliseconds, or nil if it was not given.
-    package mutating func milliseconds(
-        _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
-    ) -> Int? {
-        value(name, valueName, .milliseconds(range), help: help)
-            .flatMap { parseDuration($0, in: range, units: millisecondUnits) }
-    }
-}
-
-// MARK: Operands
-
-extension Arguments {
-    /// Declares a required argument; returns it.
-    package mutating func operand(_ name: String, _ kind: ValueKind = .text, help: String) -> String {
-        take(Operand(name: name, help: help, kind: kind, count: .one)).first ?? ""
-    }
-
-    /// Declares an optional argument; returns nil if it was not given.
-    package mutating func optionalOperand(_ name: String, _ kind: ValueKind = .text, help: String) -> String? {
-        take(Operand(name: name, help: help, kind: kind, count: .optional)).first
-    }
-
-    /// Declares an optional file to read; returns `-`, standard input, if it was not given.
-    package mutating func optionalInput(_ name: String, help: String) -> String {
-        optionalOperand(name, .input, help: help) ?? "-"
-    }
-
-    /// Declares a required argument, one of a type's words; returns `placeholder` while declarations are collected.
-    package mutating func operand<Word: RawRepresentable<String> & CaseIterable>(
-        _ name: String, placeholder: Word, help: String
-    ) -> Word where Word.AllCases == [Word] {
-        Word(rawValue: operand(name, .choice(Self.words(Word.self)), help: help)) ?? placeholder
-    }
-
-    /// Declares the remaining arguments; returns them.
-    package mutating func operands(
-        _ name: String, _ kind: ValueKind = .text, atLeastOne: Bool = false, help: String
-    ) -> [String] {
-        take(Operand(name: name, help: help, kind: kind, count: atLeastOne ? .atLeastOne : .any))
-    }
 }
 
 // MARK: Rules
