@@ -14,7 +14,9 @@ extension AnswerFetchArguments {
 
 extension Command {
     /// `answer fetch`, which both programs have.
-    package static func answerFetch(_ run: @escaping @Sendable (AnswerFetchArguments, Console) throws -> ExitCode) -> Command {
+    package static func answerFetch(
+        _ run: @escaping @Sendable (AnswerFetchArguments, Console) throws -> ExitCode
+    ) -> Command {
         Command(
             "fetch", "take answers from a publisher's relay, and open them",
             about: [

@@ -45,7 +45,7 @@ extension Command {
             ]
         ) { a in
             let arguments = SendArguments(&a)
-        a.messageFormat = arguments.log?.messages
+            a.messageFormat = arguments.log?.messages
             return { try run(arguments, $0) }
         }
     }
