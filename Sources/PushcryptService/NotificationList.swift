@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 internal import PushcryptReceiver
 internal import UserNotifications
 
-/// The notifications on the screen, of which those that show withdrawn messages are removed. Not run on Apple systems.
+/// The notifications on the screen, of which those that show withdrawn or expired messages are removed. Not run on Apple systems.
 struct NotificationList: Sendable {
     #if os(Linux)
         // A simulated device has its own, which other threads do not know.
@@ -40,6 +40,18 @@ struct NotificationList: Sendable {
         center.removeDeliveredNotifications(withIdentifiers: identifiers)
         // It works in the background, and is lost if this process ends: the next answer comes after it.
         _ = delivered { _ in false }
+    }
+
+    /// Removes what shows an expired message, in the background.
+    func removeExpired(at now: Timestamp, removed: @escaping @Sendable (String) -> Void) {
+        let list = self
+        center.getDeliveredNotifications { notifications in
+            let expired = notifications.filter { $0.request.content.mark.map { $0.expiresAt < now } ?? false }
+                .map(\.request.identifier)
+            if expired.isEmpty { return }
+            expired.forEach(removed)
+            list.center.removeDeliveredNotifications(withIdentifiers: expired)
+        }
     }
 
     /// Removes what shows a message that a guard in this directory knows as withdrawn, and what the system keeps of its
@@ -101,10 +113,15 @@ extension AppGroup {
     /// system shows later: call this at each launch, and when the app becomes active. Waits for the system, at most a
     /// second, so not on the main thread. Also deletes what can no longer be answered.
     ///
-    /// - Parameter senders: What the extension shows senders with, to delete what the system knows of them.
+    /// - Parameters:
+    ///   - senders: What the extension shows senders with, to delete what the system knows of them.
+    ///   - expired: Whether to remove what shows an expired message, too.
     /// - Throws: `AppGroup.Missing`.
-    public func removeWithdrawnNotifications(senders: SenderDisplay? = nil) throws {
+    public func removeWithdrawnNotifications(senders: SenderDisplay? = nil, expired: Bool = false) throws {
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        NotificationList().removeWithdrawn(in: try directory(), at: now, senders)
+        let directory = try directory()
+        let (list, shared) = (NotificationList(), SharedAttachments(directory: directory))
+        list.removeWithdrawn(in: directory, at: now, senders)
+        if expired { list.removeExpired(at: now, removed: shared.remove) }
     }
 }

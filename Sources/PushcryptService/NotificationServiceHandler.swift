@@ -115,6 +115,9 @@ extension NotificationServiceHandler {
         /// Whether the extension has the entitlement `com.apple.developer.usernotifications.filtering`: withdrawn and
         /// dropped messages are then hidden, and quiet otherwise. Without the entitlement the system shows the push.
         public var hasFilteringEntitlement = false
+        /// Whether each push also removes the notifications of expired messages: their text then does not lie in the system's
+        /// list. A message expires when its time to live ends (`seal --ttl`), which also limits how late it may arrive.
+        public var removesExpired = false
         /// The texts of the fallback.
         public var texts = FallbackTexts.standard
         /// Whether to show this push as received although it is not sealed. By default its text is masked.

@@ -89,6 +89,9 @@ final class OnePush: @unchecked Sendable {
             return progress.best.isOver
         }
         if isOver { return timers.forEach { $0.cancel() } }
+        if configuration.removesExpired {
+            list.removeExpired(at: receivedAt) { [sharedFiles] in sharedFiles?.remove($0) }
+        }
         let thread = Thread { self.run() }
         thread.qualityOfService = .userInitiated
         thread.start()

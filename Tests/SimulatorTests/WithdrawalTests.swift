@@ -44,6 +44,26 @@ import UserNotifications
         #expect(await service.codes(3) == ["opened", "opened", "opened"])
     }
 
+    /// By default they stay: the time to live is also how late a message may arrive.
+    @Test(arguments: [true, false])
+    func theNextPushRemovesExpiredMessages(_ removesExpired: Bool) async throws {
+        var configuration = phone.configuration
+        configuration.removesExpired = removesExpired
+        let hours = Notebook<UInt64>()
+        configuration.now = { [phone] in phone.now.adding(.hours(hours.all.reduce(0, +))) }
+        let service = ServiceDevice(configuration)
+        for (name, life) in [("code", Interval.minutes(10)), ("news", .hours(2))] {
+            var message = Sealer.Message([])
+            (message.name, message.timeToLive) = (name, life)
+            let payload = try phone.seal(#"{"aps":{"alert":"\#(name)"}}"#, like: message)
+            _ = await service.device.push(APNsPush(payload, collapseID: name))
+        }
+        hours.add(1)
+        _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
+        let expected = removesExpired ? ["news", "table-17"] : ["code", "news", "table-17"]
+        #expect(await eventually { service.device.list == expected })
+    }
+
     @Test func whatComesAfterItsWithdrawalIsHidden() async throws {
         let service = service()
         _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))

@@ -1,6 +1,8 @@
+package import Pushcrypt
 package import PushcryptKeyStore
 
-/// What a shown notification says of its message, for the phone itself: which one it is, and whose.
+/// What a shown notification says of its message, for the phone itself: which one it is, whose, and until when
+/// it may be shown.
 ///
 /// Only a receiver writes it, into a member that is reserved for the format.
 package struct NotificationMark: Hashable, Sendable {
@@ -9,20 +11,24 @@ package struct NotificationMark: Hashable, Sendable {
     /// The name of the account.
     package let account: String
 
+    /// When the message expires.
+    package let expiresAt: Timestamp
+
     private static let messageLength = 32
 
-    package init(message: MessageMark, account: String) {
-        self.message = message
-        self.account = account
+    package init(message: MessageMark, account: String, expiresAt: Timestamp) {
+        (self.message, self.account, self.expiresAt) = (message, account, expiresAt)
     }
 
-    /// The message's 32 hexadecimal digits, a space, the name.
-    package var text: String { "\(message.text) \(account)" }
+    /// The message's 32 hexadecimal digits, the milliseconds since 1970 when it expires, the name; spaces between them.
+    package var text: String { "\(message.text) \(expiresAt.milliseconds) \(account)" }
 
     /// Parses a text; returns nil for anything but what `text` writes.
     package init?(text: String) {
-        let (message, rest) = (text.prefix(Self.messageLength), text.dropFirst(Self.messageLength))
-        guard message.utf8.count == Self.messageLength, rest.first == " " else { return nil }
-        self.init(message: MessageMark(text: String(message)), account: String(rest.dropFirst()))
+        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].utf8.count == Self.messageLength, let time = UInt64(parts[1]) else { return nil }
+        self.init(
+            message: MessageMark(text: String(parts[0])), account: String(parts[2]),
+            expiresAt: Timestamp(milliseconds: time))
     }
 }

@@ -33,7 +33,9 @@ package struct OpenedPush: Sendable {
     }
 
     /// The mark of what shows the message, and its account.
-    package var mark: NotificationMark { NotificationMark(message: message.mark, account: account) }
+    package var mark: NotificationMark {
+        NotificationMark(message: message.mark, account: account, expiresAt: notification.expiresAt)
+    }
 
     /// The content to show, if no other process hands the message over first; without a claim, as for a new message.
     package func delivery(after claim: ReplayClaim? = nil) -> Delivery {
