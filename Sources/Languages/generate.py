@@ -280,7 +280,7 @@ def aligned(pairs):
 
 
 def with_names(path, data):
-    """A README with the table of names, each of which has to be in the package."""
+    """README.md with the table of names, each of which has to be in its package."""
     for index, name in enumerate(PACKAGES):
         sources = "".join(read(each) for each in sorted(source_files(name)))
         for row in data["names"]:
@@ -303,7 +303,7 @@ def generated():
     with open(os.path.join(HERE, "format.json")) as file:
         data = json.load(file)
     files = {path: text for emit in (python, javascript, java, go) for path, text in emit(data).items()}
-    return files | {f"{name}/README.md": with_names(f"{name}/README.md", data) for name in PACKAGES}
+    return files | {"README.md": with_names("README.md", data)}
 
 
 def read(path):
