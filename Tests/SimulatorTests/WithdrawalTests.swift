@@ -7,6 +7,7 @@ import PushcryptService
 import TestPhone
 import Testing
 import UserNotifications
+import Waiting
 
 /// Messages that are withdrawn or dropped, on a simulated device with and without Apple's entitlement to show nothing.
 @Suite struct WithdrawalTests {
