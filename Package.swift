@@ -106,14 +106,14 @@ let strictC: [CSetting] = [
             name: "ServiceTests",
             dependencies: [
                 "ModelKeychain", "Pushcrypt", "PushcryptIntents", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptService", "TestPhone", "UserNotifications", "Waiting",
+                "PushcryptService", "Simulated", "TestPhone", "UserNotifications", "Waiting",
             ] + intents,
             exclude: ["attachment-server.py"], swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
                 "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptService", "ReceiverTests", "Seed", "TestPhone", "Waiting",
+                "PushcryptService", "ReceiverTests", "Seed", "Simulated", "TestPhone", "Waiting",
             ] + intents + userNotifications + userInterface,
             swiftSettings: strict),
         .executableTarget(
@@ -286,12 +286,19 @@ let package = Package(
             cSettings: strictC),
         .testTarget(
             name: "SendTests",
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "Seed"],
+            dependencies: [
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "Seed", "Simulated",
+            ],
             swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
         // The random numbers of all tests.
         .target(name: "Seed", path: "Tests/Support/Seed", swiftSettings: strict),
+        // Parts of a world in which time is a number: APNs, a relay, a disk.
+        .target(
+            name: "Simulated",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptSend", "PushcryptService", "Seed"],
+            path: "Tests/Support/Simulated", swiftSettings: strict),
         // Tests that need X-Wing.
         .target(
             name: "PostQuantum", dependencies: ["Pushcrypt"], path: "Tests/Support/PostQuantum", swiftSettings: strict),
@@ -317,7 +324,7 @@ let package = Package(
             name: "ReceiverTests",
             dependencies: [
                 "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "Seed",
-                "VectorKit",
+                "Simulated", "VectorKit",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Pushcrypt
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// The rotation of a device's key, through every order in which its steps can happen.
 @Suite struct DeviceRotationTests {

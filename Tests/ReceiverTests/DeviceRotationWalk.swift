@@ -4,6 +4,7 @@ import Testing
 
 @testable import Pushcrypt
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// One point of an enumeration: a phone's files, as a process left them that was killed, and everything else there is.
 struct DeviceRotationPoint {
@@ -213,16 +214,5 @@ struct DeviceRotationPoint {
         let key = try #require(
             try phone.store.state().key(envelope.recipientKeyID, at: now)?.key, "a message is lost after \(path)")
         return try Opener(topic: .app, deviceKeys: [key.deviceKey()], trust: phone.trust).open(envelope, at: now)
-    }
-}
-
-extension TemporaryFolder {
-    /// The files as they are now; the marks of readers do not outlive their processes.
-    func copy() throws -> TemporaryFolder {
-        let copy = try TemporaryFolder()
-        for name in try FileManager.default.contentsOfDirectory(atPath: path) where !name.hasSuffix("-shm") {
-            try FileManager.default.copyItem(at: file(name), to: copy.file(name))
-        }
-        return copy
     }
 }

@@ -4,6 +4,8 @@ import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
+@testable import Simulated
+
 /// A message that comes more than once.
 @Suite struct DuplicateTests {
     static let opened = Shown(title: "Table for two", body: "See you at 8", sound: true)

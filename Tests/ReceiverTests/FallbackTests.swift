@@ -3,6 +3,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import Pushcrypt
+@testable import Simulated
 
 /// Whatever fails, a person is shown the fallback, and nothing else has happened.
 @Suite struct FallbackTests {

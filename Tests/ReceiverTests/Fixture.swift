@@ -3,6 +3,8 @@ import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
+@testable import Simulated
+
 extension Timestamp {
     /// When every story begins.
     static let start = Timestamp(milliseconds: 1_767_225_600_000)

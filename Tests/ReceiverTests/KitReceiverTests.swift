@@ -4,6 +4,7 @@ import Testing
 import VectorKit
 
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// `Tests/Data/Vectors/kit/envelopes` and `kit/pushes` through a store on the disk: what a person is shown, and what becomes of
 /// the store.

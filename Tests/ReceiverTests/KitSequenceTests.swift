@@ -5,6 +5,7 @@ import Testing
 import VectorKit
 
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// `Tests/Data/Vectors/kit/sequences`: several pushes one after the other, what rings, and what a message changes.
 /// (`Docs/Format.md`, Replay, and O-9.1 to O-9.5)

@@ -3,6 +3,8 @@ import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
+@testable import Simulated
+
 /// Several accounts and several apps in one store: each key has a name and is bound to its topic.
 @Suite struct NamesTests {
     static let accounts = ["anna", "ben"]

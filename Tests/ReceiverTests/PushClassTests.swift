@@ -3,6 +3,8 @@ import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
+@testable import Simulated
+
 /// A message opens only as what it was sealed for. [O-6.2]
 @Suite struct PushClassTests {
     static let types: [(type: PushType, pushClass: PushClass)] = [

@@ -3,6 +3,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import Pushcrypt
+@testable import Simulated
 
 /// A push on its whole way through a receiver.
 @Suite struct ReceptionTests {

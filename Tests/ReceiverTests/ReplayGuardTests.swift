@@ -4,6 +4,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// Whatever has become of the replay guard, a message is delivered.
 @Suite struct ReplayGuardTests {

@@ -3,6 +3,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// Changes of the provider's signing key, as phones that were on or off live through them.
 @Suite struct SigningKeyRotationTests {

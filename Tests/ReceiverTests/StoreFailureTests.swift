@@ -4,6 +4,7 @@ import Testing
 
 @testable import Pushcrypt
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// A key store that does not do its part: the person sees the fallback, or, when the message has opened, the message.
 @Suite struct StoreFailureTests {

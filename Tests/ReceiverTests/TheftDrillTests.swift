@@ -3,6 +3,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import PushcryptKeyStore
+@testable import Simulated
 
 /// The drill of `Docs/Keys.md`, Stolen: a thief has the signing key, and the provider key is safe. After one genuine push,
 /// no phone believes the thief, and none is ever locked out.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 /// A wrong clock answers no message as too late, and stops none: the server's time counts.
 @Suite struct ClockTests {

@@ -2,6 +2,7 @@ import PushcryptCommand
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 // What connections are made, used and given up.
 

@@ -2,6 +2,7 @@ import Seed
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 /// Random orders of messages, answers, faults and steps of the clock.
 @Suite struct DispatcherOrderTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 @Suite struct DispatcherTests {
     @Test func anUnknownMessageIsTriedAgain() {

@@ -2,6 +2,7 @@ import PushcryptCommand
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 /// When refusals close the way for a topic or the login, because the set-up is wrong and not the messages.
 @Suite struct GateTests {

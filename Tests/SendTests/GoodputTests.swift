@@ -3,6 +3,7 @@ import Seed
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 /// How many messages a second are accepted, in virtual time and with 4 KB bodies, and what it costs.
 @Suite struct GoodputTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 /// A connection whose far end is a list of frames.
 private final class FarEnd {

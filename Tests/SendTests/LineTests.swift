@@ -10,6 +10,7 @@ import Testing
 #endif
 
 @testable import PushcryptSend
+@testable import Simulated
 
 private func bytes(_ text: String) -> ContiguousArray<UInt8> { ContiguousArray(text.utf8) }
 private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -4,6 +4,7 @@ import PushcryptCommandKit
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 /// What a relay answers, as it comes over the network. (`Docs/Relay.md`, Answers)
 @Suite struct RelayAnswerTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 /// PUSHCRYPT_SEEDS=8 makes each scenario run with so many seeds.
 private let seeds = 1...(ProcessInfo.processInfo.environment["PUSHCRYPT_SEEDS"].flatMap { UInt64($0) } ?? 1)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptSend
+@testable import Simulated
 
 @Suite struct WindowTests {
     @Test func aLossHalvesItOnce() {

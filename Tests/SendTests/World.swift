@@ -1,14 +1,7 @@
 import Testing
 
 @testable import PushcryptSend
-
-let accepted = PushAnswer(status: 200)
-let expiredToken = PushAnswer(status: 403, reason: "ExpiredProviderToken")
-let badToken = PushAnswer(status: 400, reason: "BadDeviceToken")
-let busy = PushAnswer(status: 503, reason: "ServiceUnavailable")
-let wrongKey = PushAnswer(status: 403, reason: "InvalidProviderToken")
-let tooMany = PushAnswer(status: 429, reason: "TooManyRequests")
-let internalError = PushAnswer(status: 500, reason: "InternalServerError")
+@testable import Simulated
 
 /// A dispatcher with a clock and the far end in the hands of a test.
 final class World {

@@ -5,6 +5,7 @@ import PushcryptService
 import Testing
 
 @testable import ReceiverTests
+@testable import Simulated
 
 /// For any push from a relay, the extension delivers once and as the format says.
 @Suite struct HostilePushTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
+@testable import Simulated
 
 /// What becomes of a record.
 enum Mishap: CaseIterable {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
+@testable import Simulated
 
 /// What a phone keeps of a message that can be answered, and for how long.
 @Suite struct AnswerTests {

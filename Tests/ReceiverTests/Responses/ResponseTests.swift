@@ -3,6 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
+@testable import Simulated
 
 /// The user's responses to a notification, their origin, and how they wait until the app can accept them.
 @Suite struct ResponseTests {

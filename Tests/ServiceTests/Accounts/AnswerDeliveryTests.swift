@@ -7,6 +7,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// The ways of an answer: the address of the code, then the relay. (`Docs/Relay.md`, The way back for answers)
 @Suite(.serialized, .oneAtATime) struct AnswerDeliveryTests {

@@ -8,6 +8,7 @@ import Waiting
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// A launch that finds another installation's keys, a phone that is locked, damage, a newer version,
 /// another app.

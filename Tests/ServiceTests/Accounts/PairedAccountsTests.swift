@@ -8,6 +8,7 @@ import Waiting
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// The posts of a paired account to the address of its code, and the replies that it believes. (`Docs/FormatRecords.md`,
 /// D-44 to D-52)

@@ -8,6 +8,7 @@ import Waiting
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// A phone that pairs with a server by a code on its screen.
 @Suite(.serialized, .oneAtATime) struct PairingAccountsTests {

@@ -5,6 +5,7 @@ import TestPhone
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 extension RegistrationWorld {
     /// Returns what is wrong, or nil.

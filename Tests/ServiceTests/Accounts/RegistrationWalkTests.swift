@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptService
+@testable import Simulated
 
 /// Updates of two accounts, a log-out, new tokens, answers in any order, lost, late, cut and foreign ones, and the
 /// end of the process at any point.

@@ -5,6 +5,7 @@ import TestPhone
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// A phone with its state and the registrar, a network, a provider, and perhaps its app's relay and a code to pair
 /// with: a value, so that a test goes on from it in every way. Its time stands still.

@@ -8,6 +8,7 @@ import Waiting
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// Accounts of an app whose users have their own servers, with the publisher's relay.
 @Suite(.serialized, .oneAtATime) struct RelayAccountsTests {

@@ -6,6 +6,7 @@ import Waiting
 
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// Answers of a relay that does not work, or wants to be left alone.
 @Suite(.serialized, .oneAtATime) struct RelayAnswersTests {

@@ -8,6 +8,7 @@ import Waiting
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// No grant outlives what it was for: its account, its installation, its server's push key.
 @Suite(.serialized, .oneAtATime) struct RelayEndsTests {

@@ -5,6 +5,7 @@ import TestPhone
 import Waiting
 
 @testable import PushcryptService
+@testable import Simulated
 
 /// The web as a phone reaches it: its app's relay, and a server that pairs.
 final class TestRelay: WebPosting {

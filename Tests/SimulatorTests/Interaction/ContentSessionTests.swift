@@ -9,6 +9,7 @@ import UserNotificationsUI
 import Waiting
 
 @testable import PushcryptService
+@testable import Simulated
 
 /// The view of an expanded notification, based on a session.
 @MainActor

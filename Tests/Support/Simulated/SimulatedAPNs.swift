@@ -1,7 +1,14 @@
 import Seed
-import Testing
 
 @testable import PushcryptSend
+
+let accepted = PushAnswer(status: 200)
+let expiredToken = PushAnswer(status: 403, reason: "ExpiredProviderToken")
+let badToken = PushAnswer(status: 400, reason: "BadDeviceToken")
+let busy = PushAnswer(status: 503, reason: "ServiceUnavailable")
+let wrongKey = PushAnswer(status: 403, reason: "InvalidProviderToken")
+let tooMany = PushAnswer(status: 429, reason: "TooManyRequests")
+let internalError = PushAnswer(status: 500, reason: "InternalServerError")
 
 /// APNs or a relay, the network and `Sender`'s loop around a dispatcher, in virtual time.
 final class SimulatedAPNs {
@@ -210,7 +217,7 @@ extension SimulatedAPNs {
         }
         act()
         for (message, outcome) in dispatcher.answers {
-            #expect(outcomes[message.number] == nil, "\(message.number) is answered twice")
+            precondition(outcomes[message.number] == nil, "\(message.number) is answered twice")
             outcomes[message.number] = outcome
             if case .accepted = outcome { accepted[message.number] = time }
         }

@@ -26,6 +26,17 @@ final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
+extension TemporaryFolder {
+    /// The files as they are now; the marks of readers do not outlive their processes.
+    func copy() throws -> TemporaryFolder {
+        let copy = try TemporaryFolder()
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where !name.hasSuffix("-shm") {
+            try FileManager.default.copyItem(at: file(name), to: copy.file(name))
+        }
+        return copy
+    }
+}
+
 /// The bytes of every file in a store's directory, but for `keystore.db-shm`: it has the marks of readers and no data.
 struct StoreFiles {
     let bytes: [String: Data]
@@ -44,7 +55,7 @@ struct StoreFiles {
     }
 
     /// Tells whether a file has these bytes, or either half of them, anywhere.
-    func contain(_ secret: Bytes) -> Bool {
+    func contain(_ secret: ContiguousArray<UInt8>) -> Bool {
         let half = secret.count / 2
         let pieces = [Data(secret.prefix(half)), Data(secret.suffix(half))]
         return bytes.values.contains { file in pieces.contains { file.range(of: $0) != nil } }
