@@ -80,7 +80,7 @@ check: setup ## everything that a change must pass besides `make test`; PART="li
 	@Tests/Checks/run.sh check $(PART)
 
 nightly: setup ## what takes hours, or real time; goes on where it stopped; PART="mutants kill-points" runs some
-	@Tests/Checks/run.sh nightly $(PART)
+	@PUSHCRYPT_SECONDS=$(or $(SECONDS),600) Tests/Checks/run.sh nightly $(PART)
 
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; PART=… names some; adds to Tests/Checks/Fuzz/ledger.tsv
 	@Tests/Checks/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(PART)

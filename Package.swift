@@ -116,6 +116,13 @@ let strictC: [CSetting] = [
                 "PushcryptService", "ReceiverTests", "Seed", "Simulated", "TestPhone", "Waiting",
             ] + intents + userNotifications + userInterface,
             swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptSend",
+                "PushcryptService", "Seed", "Simulated", "TestPhone", "Waiting",
+            ] + sodium + userNotifications,
+            swiftSettings: strict),
         .executableTarget(
             name: "ServiceBench",
             dependencies: [

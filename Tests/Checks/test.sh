@@ -21,6 +21,8 @@ trap 'rm -rf "$TMPDIR"' EXIT
 
 # A crash in a test must end the run, not wait for a debugger.
 export SWIFT_BACKTRACE=enable=no
+# A simulated world is the same in each run.
+export SWIFT_DETERMINISTIC_HASHING=1
 
 quiet=--quiet
 [ ! -t 2 ] || quiet=
