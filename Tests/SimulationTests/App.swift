@@ -159,8 +159,6 @@ final class App {
             if case .finish(let account, let outcome) = action {
                 world.loop.note("\(name): \(account) \(outcome.status)")
                 switch outcome.status {
-                // The relay has removed its key; the next launch goes on.
-                case .blocked(let obstacle) where obstacle.code == "grant-unknown-key": break
                 case .refused, .blocked: world.ledger.refused("\(name): \(account): \(outcome.status)")
                 case .registered:
                     guard let registered, registered.account == account, let login = users[account] else { continue }

@@ -151,7 +151,7 @@ import Waiting
     @Test func aGrantThatCannotEndTheOthersIsReplaced() async throws {
         let left = left()
         relay.with { $0.refusals["/v1/revoke"] = ModelRelay.answer(410, #"{"code":"grant-unknown-key"}"#) }
-        #expect(await accounts().update("rita").problem == "blocked grant-unknown-key")
+        #expect(await accounts().update("rita").problem == "later grant-unknown-key")
         relay.with { $0.refusals = [:] }
         _ = await registered()
         #expect(try !isLive(left) && isLive(grant()))
