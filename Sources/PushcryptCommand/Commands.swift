@@ -1,5 +1,20 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+/// Runs `pushcrypt` with the arguments of `main`, and ends the process with its exit code.
+@_cdecl("pushcrypt_main")
+package func pushcryptMain(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Never {
+    prepareProcess()
+    SQLiteKeyStore.prepareProcess()
+    let arguments = unsafe SystemEnvironment.arguments(count, words)
+    endProcess(run(arguments: arguments, table: .pushcrypt, console: .standard).rawValue)
+}
+
+extension Console {
+    /// The streams, the environment and the clock of this process; no message shows a secret key.
+    static var standard: Console { .process(redacting: SecretText.removed) }
+}
 
 extension CommandTable {
     static let pushcrypt = CommandTable(
@@ -8,32 +23,12 @@ extension CommandTable {
         sections: [
             Section(
                 title: "notifications",
-                commands: [
-                    .seal,
-                    .send { try $0.runSender($1) },
-                    .open,
-                    .preview,
-                    .inspect,
-                    .attach, .answer,
-                ]),
-            Section(
-                title: "keys",
-                commands: [
-                    .initStore, .key, .device, .provider,
-                    .backup,
-                    .restore,
-                ]),
+                commands: [.seal, .send { try $0.runSender($1) }, .open, .preview, .inspect, .attach, .answer]),
+            Section(title: "keys", commands: [.initStore, .key, .device, .provider, .backup, .restore]),
             Section(
                 title: "more",
                 commands: [
-                    .demo,
-                    .scaffold,
-                    .lint,
-                    .explain,
-                    .doctor { try $0.check($1) },
-                    .config,
-                    .completions,
-                    .help,
+                    .demo, .scaffold, .lint, .explain, .doctor { try $0.check($1) }, .config, .completions, .help,
                 ]),
         ],
         topics: [advanced],
@@ -50,38 +45,24 @@ extension CommandTable {
 
     /// The words that nobody needs in the first hour.
     private static let advanced = Topic("advanced", "the words that you need only later") {
-        [
-            .init(
-                name: "suite",
-                help: "the kind of a device key: 1 is X25519; 2 adds a key that a quantum computer does not break"),
-            .init(
-                name: "generation",
-                help: "counts a device's keys: a provider refuses a record of a lower one, which is an old copy"),
-            .init(
-                name: "epoch",
-                help:
-                    "counts a provider's signing keys. 'key rotate' begins the next one; the provider key, which phones have pinned, stays"
-            ),
-            .init(
-                name: "certificate",
-                help:
-                    "the provider key's statement that a signing key of an epoch speaks for it; it travels in each push"
-            ),
-            .init(
-                name: "signer",
-                help:
-                    "a program that has a provider key, mostly in a key service, and signs certificates: '--provider-signer'"
-            ),
-            .init(
-                name: "bucket", help: "one of a few sizes that sealed messages have, so that their length tells little"),
-            .init(
-                name: "format",
-                help: "how other programs write keys: jwk, pem and raw, for 'key import' and 'key export'"),
-            .init(
-                name: "relay",
-                help: "who carries pushes from provider to phone: Apple, and perhaps the app's publisher"),
-            .init(name: "fallback", help: "what a phone shows of a push that it cannot open"),
-        ]
+        terms([
+            "suite": "the kind of a device key: 1 is X25519; 2 adds a key that a quantum computer does not break",
+            "generation": "counts a device's keys: a provider refuses a record of a lower one, which is an old copy",
+            "epoch":
+                "counts a provider's signing keys. 'key rotate' begins the next one; the provider key, which phones have pinned, stays",
+            "certificate":
+                "the provider key's statement that a signing key of an epoch speaks for it; it travels in each push",
+            "signer":
+                "a program that has a provider key, mostly in a key service, and signs certificates: '--provider-signer'",
+            "bucket": "one of a few sizes that sealed messages have, so that their length tells little",
+            "format": "how other programs write keys: jwk, pem and raw, for 'key import' and 'key export'",
+            "relay": "who carries pushes from provider to phone: Apple, and perhaps the app's publisher",
+            "fallback": "what a phone shows of a push that it cannot open",
+        ])
+    }
+
+    private static func terms(_ terms: KeyValuePairs<String, String>) -> [ProgramPage.Term] {
+        terms.map { .init(name: $0, help: $1) }
     }
 
     @Sendable private static func programPage() -> ProgramPage {
@@ -91,25 +72,20 @@ extension CommandTable {
                 Example("pushcrypt seal --to phone1 --topic com.example.app payload.json", "on a provider's server"),
                 Example("pushcrypt open --topic com.example.app sealed.json", "the notification that the phone shows"),
             ],
-            environment: [
-                .init(name: "PUSHCRYPT_STORE", help: "the key store, if --store does not name one"),
-                .init(name: "XDG_DATA_HOME", help: "otherwise, the folder of the key store 'pushcrypt'"),
-                .init(name: "HOME", help: "otherwise, the key store is .local/share/pushcrypt below it"),
-                .init(name: "TMPDIR", help: "the place for the demo's folder"),
-                .init(name: "NO_COLOR", help: "turns colour off unless it is empty"),
-                .init(name: "TERM", help: "a terminal called dumb gets neither colour nor progress"),
-            ],
-            files: [
-                .init(name: "~/.local/share/pushcrypt", help: "the key store, a folder that only its owner can read"),
-                .init(
-                    name: "share/doc/pushcrypt/Docs",
-                    help:
-                        "below the folder of the installation: the documents that help pages name, such as Docs/Send.md"
-                ),
-                .init(
-                    name: "store.key",
-                    help: "in a key store without a passphrase: the key under which its secrets are sealed"),
-            ],
+            environment: terms([
+                "PUSHCRYPT_STORE": "the key store, if --store does not name one",
+                "XDG_DATA_HOME": "otherwise, the folder of the key store 'pushcrypt'",
+                "HOME": "otherwise, the key store is .local/share/pushcrypt below it",
+                "TMPDIR": "the place for the demo's folder",
+                "NO_COLOR": "turns colour off unless it is empty",
+                "TERM": "a terminal called dumb gets neither colour nor progress",
+            ]),
+            files: terms([
+                "~/.local/share/pushcrypt": "the key store, a folder that only its owner can read",
+                "share/doc/pushcrypt/Docs":
+                    "below the folder of the installation: the documents that help pages name, such as Docs/Send.md",
+                "store.key": "in a key store without a passphrase: the key under which its secrets are sealed",
+            ]),
             exitCodes: ExitCode.allCases.map { .init(name: "\($0.rawValue)", help: $0.meaning) })
     }
 }

@@ -42,7 +42,7 @@ import Testing
             #"{"device":"pcr1LONG","record":"KEY"}"#, #"{"device":"a\nb","record":"KEY"}"#,
         ])
     func longNames(_ line: String) throws {
-        let failure = failure { try DeviceLine.change(Self.bytes(line), at: Self.now) }
+        let failure = failure { try DeviceLine.change(Self.bytes(line)) }
         #expect(failure?.storeCode == .invalidName)
     }
 
@@ -56,7 +56,7 @@ import Testing
             (#"{"device":"a","public_key":"KEY","updated":4102444800001}"#, .futureTime),
         ])
     func refusedLinesOfAnExport(_ line: String, _ code: KeyStoreError.Code) throws {
-        let failure = failure { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
+        let failure = failure { try ExportedDevice.change(Self.bytes(line)) }
         #expect(failure?.storeCode == code)
     }
 
@@ -64,7 +64,7 @@ import Testing
     @Test("A record whose device id no store keeps is no record", arguments: ["LONG", "pcr1LONG", " ", "a\\nb"])
     func longNamesOfRecords(_ id: String) throws {
         let line = Self.bytes(#"{"device":"\#(id)","public_key":"KEY"}"#)
-        let failure = failure { try ExportedDevice.change(line, at: Self.now) }
+        let failure = failure { try ExportedDevice.change(line) }
         #expect(failure?.message.contains("malformed-record") == true)
     }
 
@@ -76,7 +76,6 @@ import Testing
         #expect(failure?.message.contains("'to' must have 1 to 255 bytes") == true)
     }
 
-    private static let now = Timestamp(milliseconds: 1_700_000_000_000)
     private static let key = DeviceKey().publicKey
 
     private func failure(_ body: () throws -> some Any) -> Failure? {

@@ -12,42 +12,40 @@ struct BatchArguments: Sendable {
     /// - Parameter hasJobs: Whether the number of threads can be chosen.
     init(_ arguments: inout Arguments, hasJobs: Bool = true) {
         ((jobs, metrics), given) = arguments.given { arguments in
-            (
-                hasJobs
-                    ? arguments.count(
-                        "--jobs", "N", 1...256,
-                        help: "threads; default one per processor, or one to open with a store")
-                    : nil,
+            let help = "threads; default one per processor, or one to open with a store"
+            return (
+                hasJobs ? arguments.count("--jobs", "N", 1...256, help: help) : nil,
                 arguments.value(
                     "--metrics", "FILE", .file,
                     help: "replace this file every few seconds with counts for Prometheus")
             )
         }
     }
+
+    /// Refuses them without `--batch`.
+    func refuse(beside things: String) throws {
+        guard let name = given.first else { return }
+        throw Failure.usage("\(name) goes with many \(things)", hint: "leave it out, or add --batch")
+    }
 }
 
 /// A batch from its input to its exit code, as the command line says.
 struct Batch {
-    private let verb: BatchVerb
+    /// The time between writes of the metrics, in milliseconds.
+    private static let metricsInterval: UInt64 = 5000
+
+    let verb: BatchVerb
     /// The default number of threads.
-    let jobs: Int
+    var jobs = Processors.count
     /// Whether only the owner may read the output.
-    let hasClearContent: Bool
+    var hasClearContent = false
     /// The form of the log, which ends with a summary. Without one, a terminal shows progress and a summary.
-    let log: LogFormat?
+    var log: LogFormat?
     let options: BatchArguments
     /// Nil for standard output.
-    let output: OutputArguments?
+    var output: OutputArguments?
     let console: Console
     private let start = SystemEnvironment.nanoseconds()
-
-    init(
-        _ verb: BatchVerb, jobs: Int = Processors.count, hasClearContent: Bool, log: LogFormat? = nil,
-        _ options: BatchArguments, to output: OutputArguments? = nil, _ console: Console
-    ) {
-        (self.verb, self.jobs, self.hasClearContent, self.log) = (verb, jobs, hasClearContent, log)
-        (self.options, self.output, self.console) = (options, output, console)
-    }
 
     /// Answers the lines of a file, or of standard input for `-`.
     func run<Worker: LineWorker>(
@@ -80,11 +78,11 @@ struct Batch {
         let end = pipeline.run { tally in
             progress.show(tally)
             let now = SystemEnvironment.uptime()
-            guard now >= written.at + BatchMetrics.interval, tally != written.tally else { return }
+            guard now >= written.at + Self.metricsInterval, tally != written.tally else { return }
             written = (now, tally)
             tryToWriteMetrics(tally)
         }
-        report(end.tally)
+        finish(end.tally)
         if let failure = end.failure { throw failure }
         guard end.isComplete || isStream && !output.sink.isFile else {
             throw console.failure(stoppedBy: stop, after: end.tally.lines)
@@ -98,32 +96,33 @@ struct Batch {
     }
 
     /// Writes the last counts.
-    func report(_ tally: BatchTally) {
+    private func finish(_ tally: BatchTally) {
         tryToWriteMetrics(tally)
         guard log != nil || console.messages.isTerminal else { return }
-        console.log(
-            "summary",
-            BatchSummary(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start).fields)
+        console.log("summary", report(tally).summary)
     }
 
-    private func metrics(_ tally: BatchTally) -> BatchMetrics {
-        BatchMetrics(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start)
+    private func report(_ tally: BatchTally) -> BatchReport {
+        BatchReport(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start)
     }
 
     /// Notices an unwritable file before anything is sealed or opened.
-    func checkMetrics() throws { if let path = options.metrics { try metrics(BatchTally()).write(to: path) } }
+    func checkMetrics() throws { try writeMetrics(BatchTally()) }
 
     /// A failure is only a warning.
     func tryToWriteMetrics(_ tally: BatchTally) {
-        guard let path = options.metrics else { return }
-        do { try metrics(tally).write(to: path) } catch { console.warning(Failure(error).message) }
+        do { try writeMetrics(tally) } catch { console.warning(Failure(error).message) }
+    }
+
+    private func writeMetrics(_ tally: BatchTally) throws {
+        if let path = options.metrics { try report(tally).writeMetrics(to: path) }
     }
 }
 
 extension StopSignal {
     /// Creates one that SIGINT and SIGTERM raise.
     package static func ofSignals() throws -> StopSignal {
-        do throws(SystemError) {
+        do {
             let stop = try StopSignal()
             try stop.raiseOnSignals(waitingOn: SystemThread.start)
             return stop
@@ -164,13 +163,18 @@ struct BatchSink: Sendable {
 
     /// Writes an answer's output, then its log.
     func write(_ answer: Finished) throws {
-        do throws(SystemError) {
-            try output.writeAll(shown(answer.output).span)
+        try write(answer.output)
+        // There is nowhere to report a failure.
+        try? console.messages.writeAll(answer.log.span)
+    }
+
+    /// Writes whole lines.
+    func write(_ lines: ContiguousArray<UInt8>) throws {
+        do {
+            try output.writeAll(shown(lines).span)
         } catch {
             throw error == .readerIsGone ? Failure.readerIsGone : .failed("cannot write \(name): \(error.text)")
         }
-        // There is nowhere to report a failure.
-        try? console.messages.writeAll(answer.log.span)
     }
 
     /// Escapes control characters for a terminal.

@@ -51,24 +51,60 @@ enum BatchVerb: String, CustomStringConvertible {
     var hasPayloads: Bool { self == .sealed || self == .opened }
 }
 
-/// The last line of a batch.
-struct BatchSummary {
+/// The counts of a batch, for a log and for Prometheus.
+struct BatchReport {
     let verb: BatchVerb
     let tally: BatchTally
-    /// The duration in nanoseconds.
+    /// The time since the batch began, in nanoseconds.
     let nanoseconds: UInt64
 
-    var fields: [MessageFormat.Field] {
-        [
+    /// The fields of the last line.
+    var summary: [MessageFormat.Field] {
+        let payloads: [MessageFormat.Field] =
+            verb.hasPayloads
+            ? [("unencrypted", .number(tally.unencrypted)), ("bytes", .number(tally.bytes.values.reduce(0, +)))] : []
+        let rate = Int(clamping: Double(tally.lines) * 1e9 / Double(max(1, nanoseconds)))
+        return [
             ("lines", .number(tally.lines)), ("\(verb)", .number(tally.done)), ("refused", .number(tally.refusals)),
             ("refused_by", .counts(tally.refused)),
-        ] + (verb.hasPayloads ? payloads : []) + [("seconds", .seconds(nanoseconds)), ("rate", .number(rate))]
+        ] + payloads + [("seconds", .seconds(nanoseconds)), ("rate", .number(rate))]
     }
 
-    private var payloads: [MessageFormat.Field] {
-        [("unencrypted", .number(tally.unencrypted)), ("bytes", .number(tally.bytes.values.reduce(0, +)))]
+    /// For the textfile collector of Prometheus: the text exposition format, version 0.0.4.
+    var metrics: String {
+        let things = verb == .registered ? "Devices" : verb == .answered ? "Answers" : "Messages"
+        return family("lines_total", "Lines answered.", [("", "\(tally.lines)")])
+            + family("\(verb)_total", "\(things) that were \(verb).", [("", "\(tally.done)")])
+            + family(
+                "refused_total", "\(things) refused, by error code.",
+                tally.refused.sorted { $0.key < $1.key }.map { ("{code=\"\($0.key)\"}", "\($0.value)") })
+            + (verb.hasPayloads ? payloadMetrics : "")
+            + family(
+                "work_seconds_total", "Working seconds of all threads.",
+                [("", decimalText(nanoseconds: tally.nanoseconds))])
+            + family(
+                "run_seconds_total", "Seconds since the batch began.", [("", decimalText(nanoseconds: nanoseconds))])
+            + tally.latency.text("line_seconds", "Seconds from the reading of a line to its answer.")
     }
 
-    /// Lines per second.
-    private var rate: Int { Int(clamping: Double(tally.lines) * 1e9 / Double(max(1, nanoseconds))) }
+    /// Replaces the file as a whole, so that it is never read half written.
+    func writeMetrics(to path: String) throws {
+        try OutputFile.write(ContiguousArray(metrics.utf8).span, to: path, mode: 0o666, force: true)
+    }
+
+    private var payloadMetrics: String {
+        family(
+            "unencrypted_total", "Messages sent unsealed because their device has no key.",
+            [("", "\(tally.unencrypted)")])
+            + family(
+                "\(verb)_bytes_total", "Bytes of the payloads that were \(verb), by the size of their sealed content.",
+                tally.bytes.sorted { $0.key < $1.key }.map { ("{bucket=\"\($0.key)\"}", "\($0.value)") })
+    }
+
+    private func family(_ name: String, _ help: String, _ samples: [(labels: String, value: String)]) -> String {
+        let name = "pushcrypt_\(name)"
+        return samples.reduce("# HELP \(name) \(help)\n# TYPE \(name) counter\n") {
+            "\($0)\(name)\($1.labels) \($1.value)\n"
+        }
+    }
 }

@@ -1,5 +1,5 @@
 package import Pushcrypt
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 
 /// One line of a batch: the members for this program, and those that are passed through.
 package struct Line {
@@ -103,6 +103,26 @@ package struct Line {
         default: byte
         }
     }
+}
+
+/// How the lines of an input are read.
+package struct LineForm: Sendable {
+    enum Content: Sendable {
+        case objects
+        /// An id, a public key, or an object.
+        case recipients
+        /// The id of a device.
+        case ids
+    }
+
+    let names: LineNames
+    var content = Content.objects
+    /// The longest line in bytes.
+    var maximumLength = Line.maximumLength
+    /// Warns of a likely mistake in a line; nil for no warnings.
+    let warning: OnceWarning?
+
+    package init(_ names: LineNames, _ warning: OnceWarning? = nil) { (self.names, self.warning) = (names, warning) }
 }
 
 // MARK: Members

@@ -1,5 +1,5 @@
-package import Pushcrypt
-package import PushcryptCommandKit
+internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// The names of the members of a line, for each command that reads lines.
 package struct LineNames: Sendable {
@@ -57,26 +57,6 @@ package struct LineNames: Sendable {
     }
 }
 
-/// How the lines of an input are read.
-package struct LineForm: Sendable {
-    enum Content: Sendable {
-        case objects
-        /// An id, a public key, or an object.
-        case recipients
-        /// The id of a device.
-        case ids
-    }
-
-    let names: LineNames
-    var content = Content.objects
-    /// The longest line in bytes.
-    var maximumLength = Line.maximumLength
-    /// Warns of a likely mistake in a line; nil for no warnings.
-    let warning: OnceWarning?
-
-    package init(_ names: LineNames, _ warning: OnceWarning? = nil) { (self.names, self.warning) = (names, warning) }
-}
-
 /// The part of a sealed message that is written.
 enum Emission: String, CaseIterable, Sendable {
     /// The payload to send.
@@ -90,54 +70,4 @@ enum Emission: String, CaseIterable, Sendable {
 
     /// Whether `send` reads it, so that the caller may choose headers.
     var isRequest: Bool { self == .request || self == .relay }
-}
-
-// MARK: Failures
-
-/// A fault of a line itself, as a code for programs.
-package enum LineCode: String, CaseIterable, CustomStringConvertible, Sendable {
-    /// Not an object, or one with a wrong member.
-    case malformedLine = "malformed-line"
-    /// Longer than a line may be.
-    case lineTooLong = "line-too-long"
-    /// A member to pass through has the name of one of the answer's members.
-    case reservedKey = "reserved-key"
-    /// The user has no devices.
-    case noDevice = "no-device"
-    /// The device has no key to seal to.
-    case noKey = "no-key"
-    /// The line, the command line and the keys have no topic.
-    case noTopic = "no-topic"
-    /// The file of a long body cannot be written.
-    case overflowFailed = "overflow-failed"
-
-    package var description: String { rawValue }
-}
-
-extension Failure {
-    /// A refused line, or the end of a command that works on one.
-    package init(_ code: LineCode, _ reason: String, hints: [String] = []) {
-        self.init(.usage, code: code.rawValue, reason: reason, "\(code): \(reason)", hints: hints)
-    }
-
-    package init(_ code: SendCode, _ reason: String) {
-        self.init(.refused, code: code.rawValue, reason: reason, "\(code): \(reason)")
-    }
-
-    /// Writes the members `error` and `line`.
-    package func write(line number: Int, to json: inout JSONWriter) {
-        json.object(for: "error") { json in
-            json.string(code, for: "code")
-            json.string(SecretText.removed(from: reason), for: "message")
-        }
-        json.integer(number, for: "line")
-    }
-
-    /// Whether `write` wrote these members: the names alone do not suffice.
-    static func isWritten(in members: [JSONMember]) -> Bool {
-        guard let error = members.first(where: { $0.name == "error" })?.value.members,
-            members.first(where: { $0.name == "line" })?.value.integer != nil
-        else { return false }
-        return error.map(\.name) == ["code", "message"] && error.allSatisfy { $0.value.kind == .string }
-    }
 }

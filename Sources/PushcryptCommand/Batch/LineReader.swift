@@ -150,32 +150,30 @@ struct DescriptorInput: LineInput, Sendable {
     let stop: StopSignal
 
     func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws -> Int? {
-        try withReadErrors { () throws(SystemError) in
-            try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                var span = unsafe buffer.mutableSpan
-                return try descriptor.readSome(into: &span, from: start, unless: stop.descriptor)
-            }
+        do {
+            var span = bytes.mutableSpan
+            return try descriptor.readSome(into: &span, from: start, unless: stop.descriptor)
+        } catch {
+            throw failure(error)
         }
     }
 
     func readByte(before end: UInt64) throws -> StoppedRead {
         var byte = ContiguousArray<UInt8>(repeating: 0, count: 1)
-        return try withReadErrors { () throws(SystemError) in
-            let now = SystemEnvironment.uptime()
+        let now = SystemEnvironment.uptime()
+        do {
             guard now < end, try descriptor.isReadable(withinMilliseconds: Int32(clamping: end - now)) else {
                 return .nothing
             }
-            let count = try unsafe byte.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                var span = unsafe buffer.mutableSpan
-                return try descriptor.readSome(into: &span, from: 0)
-            }
+            var span = byte.mutableSpan
+            let count = try descriptor.readSome(into: &span, from: 0)
             return count == 0 ? .end : .byte(byte[0])
+        } catch {
+            throw failure(error)
         }
     }
 
-    private func withReadErrors<R>(_ body: () throws(SystemError) -> R) throws -> R {
-        do { return try body() } catch { throw Failure.failed("cannot read \(name): \(error.text)") }
-    }
+    private func failure(_ error: SystemError) -> Failure { .failed("cannot read \(name): \(error.text)") }
 }
 
 extension InputFile {

@@ -19,121 +19,90 @@ extension Command {
             "pushcrypt device accept --serve /run/pushcrypt/accept.sock > posts",
         ]
     ) { a in
-        let command = DeviceAcceptCommand(&a)
-        return { try command.run($0) }
+        let socket = a.value(
+            "--serve", "SOCKET", help: "take posts at this Unix socket, which only its owner and group may use")
+        let (store, isJSON) = (StoreArguments(&a), a.json())
+        a.option("--serve", excludes: ["--json"], hint: "it writes JSON in any case")
+        let file = a.optionalInput("FILE", help: "what the phone has posted; default standard input")
+        return { console in
+            if let socket { return try console.serve(at: socket, store) }
+            let post = try PhonePost(posted: try console.read(file, limit: PhonePost.maximumLength + 1))
+            if case .answer = post, !isJSON {
+                throw Failure.usage(
+                    "the post is an answer, which only --json prints", hint: "add --json, and give it to answer open")
+            }
+            let answer = try console.accept(post, try console.open(store))
+            try console.write(line: isJSON ? answer.json(withReply: true) : answer.body)
+            return .done
+        }
     }
 }
 
-struct DeviceAcceptCommand {
-    private let file: String
-    private let store: StoreArguments
-    private let isJSON: Bool
-    private let socket: String?
-
-    init(_ arguments: inout Arguments) {
-        socket = arguments.value(
-            "--serve", "SOCKET", help: "take posts at this Unix socket, which only its owner and group may use")
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-        arguments.option("--serve", excludes: ["--json"], hint: "it writes JSON in any case")
-        file = arguments.optionalInput("FILE", help: "what the phone has posted; default standard input")
-    }
-
-    func run(_ console: Console) throws -> ExitCode {
-        if let socket { return try DeviceServe(path: socket, arguments: store, console: console).run() }
-        let post = try Self.post(try console.read(file, limit: PhonePost.maximumLength + 1))
-        if case .answer = post, !isJSON {
-            throw Failure.usage(
-                "the post is an answer, which only --json prints", hint: "add --json, and give it to answer open")
-        }
-        let answer = try Self.accept(post, try console.open(store), console)
-        return try write(answer, console)
-    }
-
+extension PhonePost {
     /// Reads a post.
-    static func post(_ text: ContiguousArray<UInt8>) throws -> PhonePost {
-        do throws(KeyError) { return try PhonePost(json: text, over: .open) } catch {
-            throw Failure(error, in: "the phone's post")
-        }
+    init(posted text: ContiguousArray<UInt8>) throws {
+        self = try naming("the phone's post") { try PhonePost(json: text, over: .open) }
     }
+}
 
+extension Console {
     /// Takes a post, and reports what it has changed.
-    static func accept(
-        _ post: PhonePost, _ store: SQLiteKeyStore, _ console: Console
-    ) throws -> PostAnswer {
-        let answer: PostAnswer?
-        do throws(KeyStoreError) {
+    func accept(_ post: PhonePost, _ store: SQLiteKeyStore) throws -> PostAnswer {
+        let answer = try failing {
             let terms = ReplyTerms(suites: try store.permittedSuites(), topic: try store.defaultTopic())
-            answer = try store.accept(post, terms, at: console.timestamp)
-        } catch {
-            // A failure of the store is not 65, which says that there is no such code.
-            let failure = Failure(error)
-            throw Failure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
+            return try store.accept(post, terms, at: timestamp)
         }
         guard let answer else {
-            throw Failure(PairingError(.unknown, "no open code belongs to this request: answer with status 404"))
+            throw PairingError(.unknown, "no open code belongs to this request: answer with status 404")
         }
-        try report(answer, store, console)
+        switch answer.event {
+        case .registered(let id, let outcome): try changed("\(outcome)", id, in: store)
+        case .paired(let id, _): try changed("paired", id, in: store)
+        case .repeated(let id): hint("\(quoted(id)) has paired, and gets its reply again")
+        case .ended(let id): changed("removed \(id): its user has logged out")
+        case .refused(let refusal, let error):
+            warning("the phone is refused: \(refusal)" + (error.map { ": \($0)" } ?? ""))
+        case .answer, .hello: break
+        }
         return answer
     }
 
-    /// Writes the body of the answer, in --json beside what became of the post.
-    private func write(_ answer: PostAnswer, _ console: Console) throws -> ExitCode {
-        guard isJSON else {
-            try console.write(String(decoding: answer.body, as: UTF8.self) + "\n")
-            return .done
-        }
-        try console.write(line: answer.json(withReply: true))
-        return .done
-    }
-
-    private static func report(
-        _ answer: PostAnswer, _ store: SQLiteKeyStore, _ console: Console
-    ) throws {
-        switch answer.event {
-        case .registered(let id, let outcome): try changed(outcome.name, id, store, console)
-        case .paired(let id, _): try changed("paired", id, store, console)
-        case .repeated(let id): console.hint("\(quoted(id)) has paired, and gets its reply again")
-        case .ended(let id): console.changed("removed \(id): its user has logged out")
-        case .refused(let refusal, let error):
-            console.warning("the phone is refused: \(refusal)" + (error.map { ": \($0)" } ?? ""))
-        case .answer, .hello: break
-        }
-    }
-
-    private static func changed(
-        _ verb: String, _ id: String, _ store: SQLiteKeyStore, _ console: Console
-    ) throws {
+    private func changed(_ verb: String, _ id: String, in store: SQLiteKeyStore) throws {
         let device = try store.device(id: id)
-        console.changed(verb, device, id)
+        changed(verb, device, id)
         var foreign = try ForeignProviders(of: store)
         foreign.add(id, pinning: device?.pinnedProvider)
-        console.warn(of: foreign)
-        console.warn(ofStale: try RegistrationReplies(of: store, at: console.timestamp).warning)
+        warn(of: foreign)
+        warn(ofStale: try RegistrationReplies(of: store, at: timestamp).warning)
+    }
+}
+
+/// Turns an error of the store into a failure that is not exit 65, which says that there is no such code.
+func failing<R>(_ body: () throws -> R) throws -> R {
+    do {
+        return try body()
+    } catch {
+        let failure = Failure(error)
+        throw Failure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: failure.cause)
     }
 }
 
 extension PostAnswer {
     /// What became of the post, for programs.
     func json(withReply: Bool) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            for (name, value) in event.members { json.string(value, for: name) }
+        let members: KeyValuePairs<String, String> =
+            switch event {
+            case .registered(let id, let outcome), .paired(let id, let outcome):
+                ["device": id, "outcome": "\(outcome)"]
+            case .repeated(let id): ["device": id, "outcome": "repeated"]
+            case .ended(let id): ["device": id, "outcome": "ended"]
+            case .refused(let refusal, _): ["refused": refusal.description]
+            case .answer(let text): ["outcome": "answer", "answer": text]
+            case .hello: ["outcome": "hello"]
+            }
+        return jsonObject { json in
+            for (name, value) in members { json.string(value, for: name) }
             if withReply { json.string(String(decoding: body, as: UTF8.self), for: "reply") }
-        }
-        return json.bytes
-    }
-}
-
-extension PostAnswer.Event {
-    fileprivate var members: KeyValuePairs<String, String> {
-        switch self {
-        case .registered(let id, let outcome), .paired(let id, let outcome): ["device": id, "outcome": outcome.name]
-        case .repeated(let id): ["device": id, "outcome": "repeated"]
-        case .ended(let id): ["device": id, "outcome": "ended"]
-        case .refused(let refusal, _): ["refused": refusal.description]
-        case .answer(let text): ["outcome": "answer", "answer": text]
-        case .hello: ["outcome": "hello"]
         }
     }
 }

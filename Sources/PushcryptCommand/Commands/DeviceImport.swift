@@ -18,57 +18,31 @@ extension Command {
     ) { a in
         let isExport = a.flag("--from-export", help: "the lines are the output of 'device export'")
         let replaces = a.flag("--replace", help: "import each line, whatever the store has for that device")
-        let store = StoreArguments(&a)
-        let isJSON = a.json()
+        let (store, isJSON) = (StoreArguments(&a), a.json())
         let file = a.optionalInput("FILE", help: "newline-delimited JSON; default standard input")
         return { console in
             let store = try console.open(store)
             let now = console.timestamp
             var lines = try NumberedLines(file, console)
-            var counts = ImportCounts()
+            let names = ["added", "updated", "unchanged", "removed", "stale"]
+            var counts = names.map { _ in 0 }
             var foreign = try ForeignProviders(of: store)
             try lines.forEach { line in
-                try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
+                try isExport ? ExportedDevice.change(line) : DeviceLine.change(line)
             } take: { items, lines in
                 let result = try store.importDevices(items.map(\.item), replace: replaces, at: now)
-                counts.add(result)
+                let new = [result.added, result.updated, result.unchanged, result.removed, result.stale]
+                counts = zip(counts, new).map { $0 + $1 }
                 foreign.add(items.map(\.item), except: Set(result.refused.map(\.index)))
                 for refusal in result.refused {
                     lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
                 }
             }
-            counts.refused = lines.refused
-            counts.foreign = foreign.count
             console.warn(of: foreign)
-            try console.report(counts.all, asJSON: isJSON)
-            return counts.refused == 0 ? .done : .refused
+            let all = Array(zip(names, counts)) + [("refused", lines.refused)]
+            try console.report(all + (foreign.count > 0 ? [("foreign", foreign.count)] : []), asJSON: isJSON)
+            return lines.refused == 0 ? .done : .refused
         }
-    }
-}
-
-/// The outcomes of the lines.
-private struct ImportCounts {
-    var added = 0
-    var updated = 0
-    var unchanged = 0
-    var removed = 0
-    var stale = 0
-    var refused = 0
-    var foreign = 0
-
-    mutating func add(_ result: DeviceImportResult) {
-        added += result.added
-        updated += result.updated
-        unchanged += result.unchanged
-        removed += result.removed
-        stale += result.stale
-    }
-
-    var all: [(name: String, count: Int)] {
-        [
-            ("added", added), ("updated", updated), ("unchanged", unchanged), ("removed", removed), ("stale", stale),
-            ("refused", refused),
-        ] + (foreign > 0 ? [("foreign", foreign)] : [])
     }
 }
 
@@ -79,8 +53,76 @@ extension Console {
             let words = counts.map { "\($0.count) \($0.name.split(separator: "_").joined(separator: " "))" }
             return changed(words.joined(separator: ", "))
         }
-        var json = JSONWriter()
-        json.object { json in for (name, count) in counts { json.integer(count, for: name) } }
-        try write(line: json.bytes)
+        try writeObject { json in for (name, count) in counts { json.integer(count, for: name) } }
+    }
+}
+
+/// The lines of a file or of standard input, processed in order.
+///
+/// A refused line is reported by its number, and the others go on. SIGINT and SIGTERM end the reading; lines already read
+/// are processed.
+struct NumberedLines: ~Copyable {
+    /// The most bytes of lines to process at once, which bounds the memory for long lines.
+    static let maximumText = 16 << 20
+
+    private let file: InputFile
+    private let console: Console
+    private let stop: StopSignal
+    private var progress: BatchProgress
+    private var tally = BatchTally()
+    private(set) var refused = 0
+
+    init(_ path: String, _ console: Console) throws {
+        let stop = try StopSignal.ofSignals()
+        let file = try InputFile(path, console)
+        self.stop = stop
+        progress = BatchProgress(size: file.size, console, isShown: true)
+        self.file = file
+        self.console = console
+        if path == "-", console.input.isTerminal {
+            console.hint("reading from the terminal; control-d on a new line ends the input")
+        }
+    }
+
+    /// Reports a refused line.
+    mutating func refuse(_ number: Int, _ message: String) {
+        refused += 1
+        console.error("line \(number): \(message)")
+    }
+
+    /// Calls `parse` with each line that is not empty, and `take` with the results: as many as one transaction holds, or
+    /// fewer if the lines are long. `take` reports the ones it refuses.
+    mutating func forEach<Item>(
+        parse: (ContiguousArray<UInt8>) throws -> Item?,
+        take: ([(number: Int, item: Item)], inout NumberedLines) throws -> Void
+    ) throws {
+        var reader = LineReader(file.lines(until: stop), maximumLine: DeviceLine.maximumLength)
+        var items: [(number: Int, item: Item)] = []
+        items.reserveCapacity(SQLiteKeyStore.importChunk)
+        var text = 0
+        while let chunk = try reader.next() {
+            chunk.forEachLine(maximum: DeviceLine.maximumLength) { number, line in
+                tally.lines += 1
+                do {
+                    guard let bytes = line else {
+                        throw Failure(.lineTooLong, "a line has at most \(DeviceLine.maximumLength) bytes")
+                    }
+                    guard let item = try parse(bytes) else { return }
+                    items.append((number, item))
+                    text += bytes.count
+                } catch {
+                    refuse(number, Failure(error).message)
+                }
+            }
+            tally.input += chunk.bytes.count
+            progress.show(tally)
+            if items.count >= SQLiteKeyStore.importChunk || text >= Self.maximumText {
+                try take(items, &self)
+                items.removeAll(keepingCapacity: true)
+                text = 0
+            }
+        }
+        try take(items, &self)
+        guard reader.isAtEnd else { throw console.failure(stoppedBy: stop, after: tally.lines) }
     }
 }

@@ -5,42 +5,29 @@ internal import PushcryptKeyStore
 /// The rotation of the key that signs a provider's messages, by the provider key in the store, elsewhere or behind a signer.
 struct ProviderRotation: Sendable {
     private let isStolen: Bool
-    private let anyway: Bool
+    private let topic: TopicArgument
     private let lifetime: Interval?
     private let isRequest: Bool
     private let certificate: String?
+    private let anyway: Bool
     private let signer: String?
-    private let topic: TopicArgument
     private let output: OutputArguments
-    /// The names of the options that were given.
-    let given: [String]
 
     init(_ arguments: inout Arguments) {
-        ((isStolen, anyway, lifetime, isRequest, certificate, signer, topic, output), given) =
-            arguments.given { arguments in
-                arguments.group("of a provider's key")
-                let isStolen = arguments.flag(
-                    "--stolen", help: "end all earlier keys at once, which somebody else may have")
-                let topic = TopicArgument(&arguments, help: "the app, if the key is not bound to it")
-                let lifetime = arguments.certificateLifetime()
-                let isRequest = arguments.flag(
-                    "--request",
-                    help: "with the provider key offline: make the signing key, and write a request for 'key certify'")
-                let certificate = arguments.value(
-                    "--install", "FILE", .input, help: "with the provider key offline: use what 'key certify' wrote")
-                arguments.group("of a provider's key", isAdvanced: true)
-                return (
-                    isStolen,
-                    arguments.flag(
-                        "--anyway",
-                        help: "with --stolen: also if the provider key is in the store, where it does not help"),
-                    lifetime,
-                    isRequest, certificate,
-                    arguments.providerSigner(),
-                    topic,
-                    OutputArguments(&arguments, help: "with --request: the file for the request")
-                )
-            }
+        arguments.group("of a provider's key")
+        isStolen = arguments.flag("--stolen", help: "end all earlier keys at once, which somebody else may have")
+        topic = TopicArgument(&arguments, help: "the app, if the key is not bound to it")
+        lifetime = arguments.certificateLifetime()
+        isRequest = arguments.flag(
+            "--request",
+            help: "with the provider key offline: make the signing key, and write a request for 'key certify'")
+        certificate = arguments.value(
+            "--install", "FILE", .input, help: "with the provider key offline: use what 'key certify' wrote")
+        arguments.group("of a provider's key", isAdvanced: true)
+        anyway = arguments.flag(
+            "--anyway", help: "with --stolen: also if the provider key is in the store, where it does not help")
+        signer = arguments.providerSigner()
+        output = OutputArguments(&arguments, help: "with --request: the file for the request")
         arguments.atMostOne(of: "--request", "--install", "--provider-signer")
         arguments.option("--anyway", needs: "--stolen")
         arguments.option("--output", needs: "--request")
@@ -49,32 +36,34 @@ struct ProviderRotation: Sendable {
             hint: "the certificate says it already")
     }
 
-    func run(_ key: RotatedKey, _ console: Console) throws -> ExitCode {
+    func run(_ key: RotatedKey, _ console: Console) throws {
         let record: ProviderKeyRecord
         if let certificate {
-            record = try install(certificate, key, console)
+            let bytes = try console.readRecord(certificate)
+            let signed = try naming(inputName(certificate)) { try SignedCertificate(json: bytes) }
+            record = try install(signed, key, console)
         } else {
             let old = try chosen(key)
             if let text = clockWarning(issuedAt: old.signsSince, at: console.timestamp) { console.warning(text) }
             if let age = key.minimumAge, !old.signsSince.isOlder(than: age, at: console.timestamp) {
-                console.hintYoung(old.signsSince)
-                return .done
+                return console.hintYoung(old.signsSince)
             }
-            if isRequest {
-                try request(of: old, key, console)
-                return .done
-            }
+            let topic = try topic.topic(console)
+            if isRequest { return try request(of: old, topic, key, console) }
             if let signer {
-                record = try rotate(old, by: signer, key, console)
-            } else if let new = try rotate(old, key, console) {
-                record = new
+                record = try rotate(old, topic, by: signer, key, console)
             } else {
-                console.hintYoung(old.signsSince)
-                return .done
+                let rotated = try advising(hints) {
+                    try key.store.rotateSigningKey(
+                        named: old.name, topic: topic, ifOlderThan: key.minimumAge, stolen: isStolen, expires: lifetime,
+                        anyway: anyway, at: console.timestamp)
+                }
+                guard let rotated else { return console.hintYoung(old.signsSince) }
+                console.report(rotation: rotated)
+                record = rotated
             }
         }
-        if key.isJSON { try console.write(record.json + "\n") }
-        return .done
+        if key.isJSON { try console.write(record.text(asJSON: true) + "\n") }
     }
 
     /// The named key, or the only one: of several, one would end that nobody meant.
@@ -89,37 +78,18 @@ struct ProviderRotation: Sendable {
         return try key.store.providerKey(named: key.name)
     }
 
-    // MARK: The provider key in the store
-
-    private func rotate(
-        _ old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console
-    ) throws -> ProviderKeyRecord? {
-        let topic = try topic.topic(console)
-        let record: ProviderKeyRecord?
-        do throws(KeyStoreError) {
-            record = try key.store.rotateSigningKey(
-                named: old.name, topic: topic, ifOlderThan: key.minimumAge, stolen: isStolen, expires: lifetime,
-                anyway: anyway, at: console.timestamp)
-        } catch {
-            throw failure(error)
+    private var hints: [KeyStoreError.Code: String] {
+        var hints: [KeyStoreError.Code: String] = [.topicMismatch: "--topic BUNDLE-ID names the app"]
+        if isStolen, !anyway {
+            hints[.rotationRefused] = "--anyway rotates all the same; see Stolen in Docs/Keys.md"
         }
-        if let record { console.report(rotation: record) }
-        return record
-    }
-
-    private func failure(_ error: KeyStoreError) -> Failure {
-        switch error.code {
-        case .rotationRefused where isStolen && !anyway:
-            Failure(error, hint: "--anyway rotates all the same; see Stolen in Docs/Keys.md")
-        case .topicMismatch: Failure(error, hint: "--topic BUNDLE-ID names the app")
-        default: Failure(error)
-        }
+        return hints
     }
 
     // MARK: The provider key elsewhere
 
-    private func request(of old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console) throws {
-        let (request, replacesAnother) = try newRequest(of: old, key, console)
+    private func request(of old: ProviderKeyRecord, _ topic: Topic?, _ key: RotatedKey, _ console: Console) throws {
+        let (request, replacesAnother) = try newRequest(of: old, topic, key, console)
         try console.deliver(String(decoding: request.json, as: UTF8.self) + "\n", to: output)
         if replacesAnother {
             console.hint(
@@ -131,24 +101,12 @@ struct ProviderRotation: Sendable {
     }
 
     private func newRequest(
-        of old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console
+        of old: ProviderKeyRecord, _ topic: Topic?, _ key: RotatedKey, _ console: Console
     ) throws -> (request: CertificateRequest, replacesAnother: Bool) {
-        let topic = try topic.topic(console)
-        do throws(KeyStoreError) {
-            return try key.store.requestCertificate(
+        try advising(hints) {
+            try key.store.requestCertificate(
                 for: old.name, topic: topic, stolen: isStolen, expires: lifetime, anyway: anyway, at: console.timestamp)
-        } catch {
-            throw failure(error)
         }
-    }
-
-    private func install(
-        _ file: String, _ key: RotatedKey, _ console: Console
-    ) throws -> ProviderKeyRecord {
-        let bytes = try console.readRecord(file)
-        let place = file == "-" ? "standard input" : quoted(file)
-        let signed = try naming(place) { try SignedCertificate(json: bytes) }
-        return try install(signed, key, console)
     }
 
     private func install(
@@ -167,9 +125,9 @@ struct ProviderRotation: Sendable {
     }
 
     private func rotate(
-        _ old: ProviderKeyRecord, by program: String, _ key: RotatedKey, _ console: Console
+        _ old: ProviderKeyRecord, _ topic: Topic?, by program: String, _ key: RotatedKey, _ console: Console
     ) throws -> ProviderKeyRecord {
-        let request = try newRequest(of: old, key, console).request
+        let request = try newRequest(of: old, topic, key, console).request
         let unsigned = try UnsignedCertificate(
             request.plan(at: console.timestamp), for: request.signingKey, provider: request.provider,
             topic: request.topic)

@@ -19,35 +19,36 @@ struct SealArguments: Sendable {
     let file: String
     /// Nil if none are given.
     let recipients: Recipients?
-    let name: String?
+    let message: Message
     let form: SealForm
     let batch: BatchArguments
     let log: LogFormat?
     let output: OutputArguments
     private let topic: TopicArgument
-    private let message: Message
     private let pushType: String?
     private let timeToLive: Int?
     private let attachments: AttachmentArguments
-    private let fitting: FittingArguments
+    private let overflow: String?
+    private let url: String?
     private let signer: String?
     private let keyFile: String?
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
         var message = Message(content: Sealer.Message([]))
+        var form = SealForm()
         arguments.group("for whom")
         let recipients = Self.recipients(&arguments)
         arguments.group("what")
-        topic = TopicArgument(&arguments)
+        topic = TopicArgument(&arguments, help: "the app, such as com.example.app, if no key is bound to it")
         pushType = arguments.value(
             "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
             help: "alert, background or voip; default alert")
         timeToLive = arguments.seconds(
             "--ttl", "TIME", 0...Int(Freshness.maximumTimeToLive.seconds),
-            help: "how long it may be shown, and up to 10m more; 0: now or never; default the store's, or 30d")
-        name = arguments.value(
-            "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
+            help: "how long it may be shown; default the store's, or 30d")
+        message.content.name = arguments.value(
+            "--id", "NAME", help: "its name, the same in every retry: it is shown once")
         arguments.group("what", isAdvanced: true)
         message.content.withdrawing = arguments.values(
             "--withdraw", "NAME",
@@ -56,16 +57,10 @@ struct SealArguments: Sendable {
             "--drop", help: "show nothing, or a quiet notification where Apple does not allow that")
         message.content.isAnswerable = arguments.flag(
             "--answerable", help: "let the user answer, for 'answer open': never use the --id for another payload")
-        arguments.group("what Apple may read")
+        arguments.group("what Apple may read", isAdvanced: true)
         message.placeholder = PlaceholderArguments(&arguments).choice
         arguments.group("the output")
-        var form = SealForm()
-        form.emission =
-            arguments.choice(
-                "--emit", "FORM",
-                help:
-                    "the payload, the request to APNs, a relay's message, or a file for a simulator; default payload"
-            ) ?? .payload
+        form.emission = arguments.choice("--emit", "FORM", help: "the form; default payload") ?? .payload
         arguments.group("the output", isAdvanced: true)
         message.collapseName = arguments.value(
             "--collapse-id", "NAME",
@@ -80,8 +75,17 @@ struct SealArguments: Sendable {
         form.hasFacts = arguments.json()
         output = OutputArguments(&arguments)
         arguments.group("long texts", isAdvanced: true)
-        fitting = FittingArguments(&arguments)
-        message.content.fitting = fitting.texts
+        message.content.fitting = arguments.values(
+            "--fit", "TEXT", .choice(AlertText.allCases.map { $0.rawValue }),
+            help: "shorten this text if the payload is too long, in the order given"
+        ).compactMap(AlertText.init(rawValue:))
+        overflow = arguments.value(
+            "--overflow", "DIR", .folder, help: "put a body that is too long into a sealed file in this folder")
+        url = arguments.value(
+            "--url", "PREFIX", help: "with --overflow: the folder's address, to which names of files are appended")
+        arguments.option("--url", needs: "--overflow", hint: "add --overflow with a folder for the files")
+        // With a file for the whole body, the body in the push may be cut.
+        if message.content.fitting.isEmpty, overflow != nil { message.content.fitting = [.body] }
         arguments.group("files and people", isAdvanced: true)
         attachments = AttachmentArguments(&arguments)
         arguments.group("the key that signs", isAdvanced: true)
@@ -98,9 +102,7 @@ struct SealArguments: Sendable {
         log = arguments.log()
         arguments.group(nil)
         store = StoreArguments(&arguments)
-        arguments.option(
-            "--signing-key-file", excludes: ["--store", "--sign-with", "--passphrase-file"],
-            hint: "a key file is used without a store")
+        arguments.keyFile("--signing-key-file", excludesStoreAnd: ["--sign-with"])
         arguments.option(
             "--answerable", excludes: ["--signing-key-file"], hint: "a store has the secret that opens answers")
         (self.message, self.form) = (message, form)
@@ -109,13 +111,10 @@ struct SealArguments: Sendable {
     }
 
     private static func recipients(_ arguments: inout Arguments) -> Recipients? {
-        let device = arguments.value(
-            "--to", "DEVICE", help: "a device's id, or its public key (pcr1…)")
+        let device = arguments.value("--to", "DEVICE", help: "a device's id, or its public key (pcr1…)")
         let user = arguments.value("--to-user", "USER", help: "every device of a user")
         let isEveryone = arguments.flag("--to-all", help: "every device in the store")
-        let list = arguments.value(
-            "--to-file", "LIST", .input,
-            help: "the devices in a file, one per line: an id, a public key, or an object with 'to' or 'to_user'")
+        let list = arguments.value("--to-file", "LIST", .input, help: "the devices in a file, one per line")
         let isBatch = arguments.flag("--batch", help: "seal a message for each line of FILE")
         arguments.atMostOne(of: "--to", "--to-user", "--to-all", "--to-file", "--batch")
         return device.map { .one($0) } ?? user.map(Recipients.user) ?? list.map(Recipients.list)
@@ -126,18 +125,16 @@ struct SealArguments: Sendable {
 
     /// Reads the options that apply to every message.
     func settings(_ console: Console) throws -> SealSettings {
-        if !form.emission.isRequest {
-            if let name = message.collapseName != nil ? "--collapse-id" : message.priority != nil ? "--priority" : nil {
-                throw Failure.usage(
-                    "\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
-            }
+        if !form.emission.isRequest,
+            let name = message.collapseName != nil ? "--collapse-id" : message.priority != nil ? "--priority" : nil
+        {
+            throw Failure.usage("\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
         }
         if form.passesUnencrypted, form.emission == .relay {
             throw Failure.usage("a relay takes nothing that is not sealed", hint: "leave --unencrypted out")
         }
         var message = message
         message.topic = try topic.topic(console)
-        message.content.name = name
         if let pushType {
             do { message.content.pushType = try PushType(pushType) } catch {
                 throw Failure.usage("--push-type: \(error)")
@@ -148,7 +145,7 @@ struct SealArguments: Sendable {
         message.content.attachments = try console.read(attachments)
         message.content.from = try console.readSender(attachments)
         _ = try message.placeholder.placeholder()
-        let overflow = try fitting.overflow.map { try Overflow(folder: $0, url: fitting.url) }
+        let overflow = try overflow.map { try Overflow(folder: $0, url: url) }
         if overflow != nil { message.file = SharedFile() }
         return SealSettings(message: message, form: form, overflow: overflow, log: log, now: { console.timestamp })
     }
@@ -171,32 +168,6 @@ struct SealArguments: Sendable {
 extension Arguments {
     /// `--sign-with`: a provider key in the store.
     mutating func providerName() -> String? {
-        value(
-            "--sign-with", "NAME",
-            help: "the provider key in the store, if not the one of the device's app")
-    }
-}
-
-/// The options for texts that are too long.
-struct FittingArguments: Sendable {
-    /// The texts to shorten, most expendable first.
-    let texts: [AlertText]
-    let overflow: String?
-    let url: String?
-
-    init(_ arguments: inout Arguments) {
-        let texts = arguments.values(
-            "--fit", "TEXT", .choice(AlertText.allCases.map { $0.rawValue }),
-            help: "shorten this text if the payload is too long, in the order given"
-        ).compactMap(AlertText.init(rawValue:))
-        overflow = arguments.value(
-            "--overflow", "DIR", .folder,
-            help: "put a body that is too long into a sealed file in this folder")
-        url = arguments.value(
-            "--url", "PREFIX",
-            help: "with --overflow: the folder's address, to which names of files are appended")
-        // With a file for the whole body, the body in the push may be cut.
-        self.texts = texts.isEmpty && overflow != nil ? [.body] : texts
-        arguments.option("--url", needs: "--overflow", hint: "add --overflow with a folder for the files")
+        value("--sign-with", "NAME", help: "the provider key in the store, if not the one of the device's app")
     }
 }

@@ -76,17 +76,9 @@ package struct SendLogin: Sendable {
     ///
     /// - Parameter topic: Whether `--topic` is one of them.
     func stored(_ store: StoreArguments, topic: Bool, _ console: Console) throws -> [String] {
-        guard key == nil, certificate == nil, console.storePath(given: store.path) != nil else { return [] }
-        let settings: SQLiteKeyStore
-        do {
-            settings = try console.open(store)
-        } catch {
-            let error = Failure(error)
-            guard !store.isGiven, (error.cause as? KeyStoreError)?.code == .storeMissing else { throw error }
-            return []
-        }
+        guard let settings = try settings(of: store, console) else { return [] }
         var words: [String] = []
-        func add(_ setting: Setting, as option: String) throws(KeyStoreError) {
+        func add(_ setting: Setting, as option: String) throws {
             if let value = try settings.setting(setting) { words += [option, value] }
         }
         if try settings.setting(.keyFile) != nil, try settings.setting(.team) != nil {
@@ -96,6 +88,25 @@ package struct SendLogin: Sendable {
         }
         if environment == nil { try add(.environment, as: "--environment") }
         if topic { try add(.topic, as: "--topic") }
+        return words
+    }
+
+    /// The store whose settings complete the command line; nil with a login, or without a store.
+    func settings(of store: StoreArguments, _ console: Console) throws -> SQLiteKeyStore? {
+        guard key == nil, certificate == nil, console.storePath(given: store.path) != nil else { return nil }
+        do {
+            return try console.open(store)
+        } catch let error as KeyStoreError where error.code == .storeMissing && !store.isGiven {
+            return nil
+        }
+    }
+}
+
+extension Console {
+    /// The words of the command line, without the command's: options may stand before it.
+    func arguments(without command: [String]) -> [String] {
+        var words = arguments
+        for name in command { words.firstIndex(of: name).map { _ = words.remove(at: $0) } }
         return words
     }
 }

@@ -34,14 +34,8 @@ struct DeviceLine {
     }
 
     /// Reads a line of `device import`.
-    static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws -> DeviceChange {
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try JSONDocument(parsing: line).root
-        } catch {
-            throw malformed("it is not JSON: \(error)")
-        }
-        guard root.kind == .object else { throw malformed("it is not an object") }
+    static func change(_ line: ContiguousArray<UInt8>) throws -> DeviceChange {
+        let root = try JSONValue(objectOf: line) { malformed($0) }
         for name in ["public_key", "updated", "removed"] where root["record"] == nil && root[name] != nil {
             throw malformed(
                 "it has \(quoted(name)): import exports with --from-export; what the phone sent belongs in 'record'"
@@ -54,9 +48,7 @@ struct DeviceLine {
     }
 
     /// Reads a record, which may be an object, its text or a key alone.
-    private static func record(
-        _ value: JSONValue?
-    ) throws -> (DeviceRegistration, SignedRecord?) {
+    private static func record(_ value: JSONValue?) throws -> (DeviceRegistration, SignedRecord?) {
         if let text = value?.string { return try DeviceInput.record(ContiguousArray(text.utf8)) }
         guard let value, value.kind == .object else {
             throw malformed("it has no 'record', what the phone sent")
@@ -64,9 +56,7 @@ struct DeviceLine {
         return try DeviceInput.record(value.minified())
     }
 
-    private static func address(
-        _ token: JSONValue?, _ environment: JSONValue?
-    ) throws -> PushAddress {
+    private static func address(_ token: JSONValue?, _ environment: JSONValue?) throws -> PushAddress {
         var address = PushAddress()
         if let token, token.kind != .null {
             address.token = token.string.flatMap(PushAddress.token)
@@ -96,6 +86,14 @@ struct DeviceLine {
     }
 }
 
+extension JSONValue {
+    /// Reads a line; throws what `malformed` makes of the reason why it is not an object.
+    init(objectOf line: ContiguousArray<UInt8>, _ malformed: (String) -> Failure) throws {
+        do { self = try JSONDocument(parsing: line).root } catch { throw malformed("it is not JSON: \(error)") }
+        guard kind == .object else { throw malformed("it is not an object") }
+    }
+}
+
 // MARK: Registrations
 
 /// A device's registration record or public key, as `device add` and `device import` read it.
@@ -113,22 +111,15 @@ enum DeviceInput {
     static func record(_ given: ContiguousArray<UInt8>) throws -> (DeviceRegistration, SignedRecord?) {
         let bytes = given.withoutMarks
         if let post = try? KeyRecord(bytes), post.has("record") { return try posted(bytes) }
-        do throws(KeyError) {
+        return try naming(name) {
             if isRecord(bytes) { return (try DeviceRegistration(json: bytes), nil) }
             let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
             return (DeviceRegistration(publicKey: key, suites: [key.suite.rawValue], createdAt: nil), nil)
-        } catch {
-            throw Failure(error, in: name)
         }
     }
 
-    private static func posted(
-        _ bytes: ContiguousArray<UInt8>
-    ) throws -> (DeviceRegistration, SignedRecord?) {
-        let post: PhonePost
-        do throws(KeyError) { post = try PhonePost(json: bytes, over: .session) } catch {
-            throw Failure(error, in: name)
-        }
+    private static func posted(_ bytes: ContiguousArray<UInt8>) throws -> (DeviceRegistration, SignedRecord?) {
+        let post = try naming(name) { try PhonePost(json: bytes, over: .session) }
         guard case .record(let record) = post, case .registration(let registration) = record.content else {
             let text = "the phone ends its device: pushcrypt device accept takes that, without a session"
             throw Failure(.refused, code: KeyError.Code.malformedRecord.description, text)

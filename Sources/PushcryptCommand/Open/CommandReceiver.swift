@@ -28,7 +28,7 @@ enum CommandReceiver: Sendable {
             return (Delivery(passing: incoming), [])
         case .damagedStore(let error): return (push.fallback(Delivery.Reason(error)), [])
         case .keyFile(let opener):
-            do throws(OpenError) {
+            do {
                 return (Delivery(opened: try opener.open(received.envelope(), at: now, as: pushClass)), [])
             } catch {
                 return (push.fallback(Delivery.Reason(error)), [])
@@ -64,7 +64,7 @@ struct PushToOpen: Sendable {
                     code: OpenError.Code.malformedNotification.description, description: "the input is \(what)"))
             return
         }
-        do throws(OpenError) {
+        do {
             let received = try ReceivedPush(bytes)
             var incoming = IncomingPush(received)
             incoming.mayPassInTheClear = mayPassInTheClear
@@ -116,10 +116,8 @@ extension CommandReceiver {
             return .store(
                 NotificationReceiver(
                     store: keys, database: database, topic: topic, defaultTopic: defaultTopic, policy: policy))
-        } catch {
-            let error = Failure(error)
-            guard let cause = error.cause as? KeyStoreError, cause.code == .corruptStore else { throw error }
-            return .damagedStore(cause)
+        } catch let error as KeyStoreError where error.code == .corruptStore {
+            return .damagedStore(error)
         }
     }
 }

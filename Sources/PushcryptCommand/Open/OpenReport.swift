@@ -7,20 +7,11 @@ internal import PushcryptReceiver
 /// A text that the phone localises is written as its key and arguments. Fields that are not set are left out, except the
 /// texts, `sound` and `passive`.
 struct OpenReport {
-    private let delivery: Delivery
-    private let fingerprint: EnvelopeFingerprint?
-
-    init(_ delivery: Delivery, _ fingerprint: EnvelopeFingerprint?) {
-        self.delivery = delivery
-        self.fingerprint = fingerprint
-    }
-
-    /// One line.
-    func text(_ console: Console) -> String { console.shown(json: json) + "\n" }
+    let delivery: Delivery
+    let fingerprint: EnvelopeFingerprint?
 
     var json: ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
+        jsonObject { json in
             if case .fallback(let reason) = delivery.outcome {
                 json.string("fallback", for: "outcome")
                 json.string(reason.code, for: "code")
@@ -32,7 +23,6 @@ struct OpenReport {
             if let opened = delivery.opened { write(opened, to: &json) }
             if let fingerprint { json.string(fingerprint.description, for: "fingerprint") }
         }
-        return json.bytes
     }
 
     // MARK: The notification
@@ -48,7 +38,7 @@ struct OpenReport {
         for (name, text) in texts {
             guard case .localized(let key, let arguments) = text else { continue }
             json.string(key, for: name + "_loc_key")
-            json.array(for: name + "_loc_args") { json in for argument in arguments { json.string(argument) } }
+            json.strings(arguments, for: name + "_loc_args")
         }
     }
 
@@ -98,9 +88,7 @@ struct OpenReport {
         }
         opened.fullBody?.write(to: &json, for: "full_body", includingKey: false)
         if !opened.droppedAttachments.isEmpty {
-            json.array(for: "dropped_attachments") { json in
-                for error in opened.droppedAttachments { json.string(error.code.description) }
-            }
+            json.strings(opened.droppedAttachments.map(\.code.description), for: "dropped_attachments")
         }
     }
 }
@@ -109,5 +97,48 @@ extension JSONWriter {
     /// Writes a number from 0 to 1.
     fileprivate mutating func number(_ number: Double, for name: String) {
         raw(ContiguousArray("\(number)".utf8), for: name)
+    }
+}
+
+// MARK: Batches
+
+/// Opens the lines of a batch; all threads share one receiver, as on a phone.
+struct OpenWorker: LineWorker {
+    let receiver: CommandReceiver
+    let mayPassInTheClear: Bool
+    let pushClass: PushClass
+    let console: Console
+    let form: LineForm
+
+    func answer(_ chunk: LineChunk, _ answers: inout Answers) {
+        for line in chunk.lines(form) {
+            answers.tally.lines += 1
+            var opened: (bucket: Int?, bytes: Int) = (nil, 0)
+            let failure = answers.answer(line) { json in
+                try line.check()
+                let payload = try line.payload(hint: ": the push as a phone receives it").written
+                let push = PushToOpen(
+                    payload.count > ReceivedPush.maximumLength ? nil : payload, mayPassInTheClear: mayPassInTheClear)
+                let (delivery, warnings) = receiver.receive(
+                    push, as: pushClass, requestID: try line.name("request_id"), at: console.timestamp)
+                for warning in warnings { console.warning(warning) }
+                if case .fallback(let reason) = delivery.outcome {
+                    throw Failure(.refused, code: reason.code, reason.description)
+                }
+                json.raw(OpenReport(delivery: delivery, fingerprint: push.fingerprint).json, for: "notification")
+                opened = (push.bucket, payload.count)
+            }
+            guard failure == nil else { continue }
+            answers.tally.done += 1
+            if let bucket = opened.bucket { answers.tally.bytes[bucket, default: 0] += opened.bytes }
+        }
+    }
+}
+
+extension PushToOpen {
+    /// The size of the sealed content, if there is an envelope.
+    fileprivate var bucket: Int? {
+        guard case .push(let push, _) = content else { return nil }
+        return try? push.envelope().innerLength
     }
 }

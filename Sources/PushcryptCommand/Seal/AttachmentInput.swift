@@ -8,29 +8,30 @@ struct AttachmentArguments: Sendable {
     /// The name of the person that the message is from.
     let fromName: String?
     let avatar: String?
-    /// The names of the options that were given.
-    let given: [String]
 
     init(_ arguments: inout Arguments) {
-        ((references, urls, fromName, avatar), given) = arguments.given { arguments in
-            (
-                arguments.values(
-                    "--attachment", "REF", .secret,
-                    help: "the reference of a sealed file, from 'attach seal': a file, fd:N or -; at most 8"),
-                arguments.values(
-                    "--attachment-url", "URL",
-                    help: "the sealed file's address, for the next attachment without one"),
-                arguments.value(
-                    "--from-name", "NAME", help: "the person that it is from, whom phones show as they show messages"),
-                arguments.value(
-                    "--avatar", "REF", .secret,
-                    help: "with --from-name: the reference of the person's sealed picture, with its url")
-            )
-        }
+        references = arguments.values(
+            "--attachment", "REF", .secret,
+            help: "the reference of a sealed file, from 'attach seal': a file, fd:N or -; at most 8")
+        urls = arguments.values(
+            "--attachment-url", "URL", help: "the sealed file's address, for the next attachment without one")
+        fromName = arguments.value(
+            "--from-name", "NAME", help: "the person that it is from, whom phones show as they show messages")
+        avatar = arguments.value(
+            "--avatar", "REF", .secret,
+            help: "with --from-name: the reference of the person's sealed picture, with its url")
     }
 }
 
 extension Console {
+    /// Reads the JSON of a reference, a secret that the sender shares with all recipients of the file.
+    func readReference<R>(from source: String, _ read: (AttachmentFields) throws -> R) throws -> R {
+        let text = try readSecret(from: source, isShared: true)
+        return try naming(inputName(source), exit: .refused) {
+            try read(text.withSpan { text in try AttachmentFields(Bytes(copying: text)) })
+        }
+    }
+
     /// Reads the references of a payload's attachments. Those without a url receive the urls of `--attachment-url`, in the
     /// order given.
     func read(_ attachments: AttachmentArguments) throws -> [AttachmentReference] {
@@ -68,9 +69,7 @@ extension Console {
             }
             return nil
         }
-        let avatar = try arguments.avatar.map { source in
-            try readReference(from: source) { try AttachmentReference($0) }
-        }
+        let avatar = try arguments.avatar.map { try readReference(from: $0) { try AttachmentReference($0) } }
         guard CommunicationSender(name: name) != nil else {
             throw Failure.usage(
                 "--from-name is a name of 1 to \(CommunicationSender.maximumLength) bytes without control characters")

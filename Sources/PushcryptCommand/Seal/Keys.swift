@@ -83,25 +83,24 @@ final class Keys {
     }
 
     /// Reads the settings, and the key that signs: the one named by the caller, or the most likely one.
-    private func read() throws(KeyStoreError) {
+    private func read() throws {
         guard var store else { return }
         store.topic = try store.connection.defaultTopic()
         store.placeholder = try store.connection.placeholder()
         (signers, sealers, answers) = ([], [], [:])
         if store.name == nil { store.providers = try ProviderKeys(of: store.connection) }
         self.store = store
-        do throws(KeyStoreError) {
+        do {
             _ = try signer(named: nil, for: nil, nil, in: store)
-        } catch {
+        } catch let error as KeyStoreError where store.name == nil && error.code == .ambiguousName {
             // With several keys, each device determines which one signs.
-            guard store.name == nil, error.code == .ambiguousName else { throw error }
         }
     }
 
     /// Reads the keys again if the store has changed: another process may have rotated a key, or restored the store.
     ///
     /// - Throws: the store cannot be read now. The keys read before must not be used then.
-    func refresh() throws(KeyStoreError) {
+    func refresh() throws {
         guard var store, let old = store.version else { return }
         var version = try store.connection.version()
         if version == old { return }
@@ -122,9 +121,9 @@ final class Keys {
     /// Returns the key that signs a message: the named one, the one for all, or that of the device's app.
     private func signer(
         named name: String?, for topic: Topic?, _ pinned: ProviderPublicKey?, in store: Store
-    ) throws(KeyStoreError) -> Signer {
+    ) throws -> Signer {
         if let name = name ?? store.name { return try signer(named: name, of: store) }
-        do throws(KeyStoreError) {
+        do {
             return try signer(named: store.providers.key(for: topic, pinned: pinned).name, of: store)
         } catch {
             // The store's topic is for messages that name none, and whose key is bound to none.
@@ -133,7 +132,7 @@ final class Keys {
         }
     }
 
-    private func signer(named name: String, of store: Store) throws(KeyStoreError) -> Signer {
+    private func signer(named name: String, of store: Store) throws -> Signer {
         if let signer = signers.first(where: { $0.name == name }) { return signer }
         let (record, credential) = try store.connection.signingCredential(named: name)
         let signer =

@@ -18,7 +18,7 @@ enum Recipient: Sendable {
             self = .device(name)
             return
         }
-        do throws(KeyError) {
+        do {
             self = .key(try DevicePublicKey(text: name))
         } catch {
             // A key of another kind may be secret: it is neither looked up nor quoted.

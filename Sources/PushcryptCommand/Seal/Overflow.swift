@@ -22,7 +22,7 @@ struct Overflow: Sendable {
         }
         self.folder = folder.hasSuffix("/") ? folder : folder + "/"
         prefix = url.hasSuffix("/") || url.hasSuffix("=") ? url : url + "/"
-        do { try AttachmentRules.check(url: prefix + "0") } catch { throw Failure(error, inOption: "--url") }
+        try naming("--url", exit: .usage) { try AttachmentRules.check(url: prefix + "0") }
     }
 
     /// Seals a message; if it is too long, again with its body in a file and its texts shortened as it allows.
@@ -33,7 +33,7 @@ struct Overflow: Sendable {
     ) throws -> (SealedPayload, OverflowFile?) {
         var content = message.content
         content.fitting = []
-        do throws(SealError) {
+        do {
             return (try sealer.seal(content, to: device, at: now), nil)
         } catch {
             guard [.payloadTooLarge, .pushTooLarge].contains(error.code) else { throw error }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The provider keys of a store, and which of them is for an app.
@@ -44,5 +45,53 @@ struct ProviderKeys: Sendable {
                 .ambiguousName,
                 "the store has several provider keys\(app): make one the default, or name one of "
                     + candidates.map(\.name).joined(separator: ", "))
+    }
+}
+
+/// The content of `--signing-key-file`.
+enum SigningKeyFile {
+    /// Signs messages of epoch 0, for any app.
+    case provider(ProviderKey)
+    /// A signing key, which its certificate binds to an app.
+    case signing(SigningCredential)
+
+    /// The key for hedging files, for which the app does not matter.
+    var hedge: Sealer {
+        switch self {
+        case .provider(let key): Sealer(provider: key, topic: .example)
+        case .signing(let credential):
+            Sealer(
+                signer: EnvelopeSigner(
+                    verified: credential.certificate, credential.key, by: credential.provider, for: .example),
+                topic: .example)
+        }
+    }
+
+    /// The key for signing messages, and the app that it is bound to.
+    func signer(for topic: Topic?) throws -> (signer: EnvelopeSigner, topic: Topic?) {
+        switch self {
+        case .provider(let key): return (EnvelopeSigner(key), nil)
+        case .signing(let credential):
+            guard let topic else {
+                throw Failure.usage(
+                    "--topic is missing", hint: "a signing key is for one app: add --topic with its bundle id")
+            }
+            return try naming("--signing-key-file") { (try EnvelopeSigner(credential, for: topic), topic) }
+        }
+    }
+}
+
+extension Console {
+    func readSigningKey(from source: String) throws -> SigningKeyFile {
+        let text = try readSecret(from: source)
+        return try naming(inputName(source)) {
+            try text.withSpan { text in
+                do {
+                    return .signing(try SigningCredential(text: text))
+                } catch let error as KeyError where error.code == .wrongKind {
+                    return .provider(try ProviderKey(text: text))
+                }
+            }
+        }
     }
 }

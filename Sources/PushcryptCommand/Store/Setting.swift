@@ -2,6 +2,68 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
+extension Command {
+    static let config = Command(
+        "config", "show or change the store's defaults, which options override",
+        about: ["Without NAME, shows all settings."]
+            + Setting.allCases.map { "\($0.rawValue): \($0.meaning)." },
+        examples: [
+            "pushcrypt config", "pushcrypt config placeholder-title",
+            "pushcrypt config topic com.example.app",
+            Example("pushcrypt config topic --default", "as if it had never been set"),
+        ]
+    ) { a in
+        let isReset = a.flag("--default", help: "forget the setting's value")
+        let (store, isJSON) = (StoreArguments(&a), a.json())
+        let name = a.optionalOperand(
+            "NAME", .choice(Setting.allCases.map { $0.rawValue }), help: "the setting; default all of them")
+        let value = a.optionalOperand("VALUE", help: "the new value")
+        return { console in
+            guard let setting = name.flatMap(Setting.init(rawValue:)) else {
+                guard !isReset else { throw Failure.usage("NAME is missing", hint: "--default goes with one setting") }
+                let store = try console.open(store)
+                let rows = try Setting.allCases.map { ($0, try store.setting($0)) }
+                try isJSON ? console.writeObject { write(rows, to: &$0) } : console.write(text(rows))
+                return .done
+            }
+            if isReset, value != nil { throw Failure.usage("VALUE and --default exclude each other") }
+            let store = try console.open(store)
+            guard value != nil || isReset else {
+                guard let value = try store.setting(setting) ?? setting.standard else {
+                    throw Failure.refused(
+                        "\(setting.rawValue) is not set", hint: "pushcrypt config \(setting.rawValue) VALUE")
+                }
+                try console.write(value + "\n")
+                return .done
+            }
+            let value = value.map(setting.stored)
+            if let value {
+                try setting.check(value)
+                if setting == .topic { console.warnOfSuffix(try Topic(value, in: "VALUE")) }
+            }
+            try store.setSetting(value, named: setting.rawValue)
+            console.changed(value.map { "set \(setting.rawValue) to \($0)" } ?? "reset \(setting.rawValue)")
+            return .done
+        }
+    }
+}
+
+private func write(_ rows: [(Setting, value: String?)], to json: inout JSONWriter) {
+    for (setting, value) in rows {
+        let name = String(setting.rawValue.map { $0 == "-" ? "_" : $0 })
+        if let value { json.string(value, for: name) } else { json.null(for: name) }
+    }
+}
+
+private func text(_ rows: [(setting: Setting, value: String?)]) -> String {
+    let width = rows.map(\.setting.rawValue.count).max() ?? 0
+    return rows.map { setting, value in
+        let name = setting.rawValue + String(repeating: " ", count: width - setting.rawValue.count)
+        let text = value ?? setting.standard.map { "\($0) (default)" } ?? "(not set)"
+        return "\(name)  \(sanitized(forTerminal: text))\n"
+    }.joined()
+}
+
 /// A default in a store, which options override.
 enum Setting: String, CaseIterable, Sendable {
     case title = "placeholder-title"
@@ -17,49 +79,38 @@ enum Setting: String, CaseIterable, Sendable {
     case relay
     case suites
 
-    /// The name in JSON.
-    var member: String { String(rawValue.map { $0 == "-" ? "_" : $0 }) }
-
-    /// The value if the setting is not set; nil if there is none, or if it depends on the message.
-    var standard: String? {
+    /// The meaning; lower case, no full stop. Then the value if the setting is not set; nil if there is none, or if it depends
+    /// on the message.
+    private var facts: (meaning: String, standard: String?) {
         switch self {
-        case .title: Placeholder.standardTitle
-        case .ttl: "30d"
-        case .grace: "31d"
-        case .environment: PushEnvironment.production.rawValue
-        case .suites: "1"
-        case .sound, .clear, .topic, .keyFile, .keyID, .team, .relay: nil
-        }
-    }
-
-    /// The meaning; lower case, no full stop.
-    var meaning: String {
-        switch self {
-        case .title: "the title that Apple may read"
-        case .sound: "the sound that Apple may read, or none; otherwise 'default' if the payload has a sound"
-        case .clear:
-            "the fields of aps that the relay may read (see 'seal --clear'), separated by commas"
-        case .topic: "the app, if no key is bound to one"
-        case .ttl: "how long a message may be shown, such as 12h"
-        case .grace: "how long the old key opens after 'key rotate --confirm'"
-        case .keyFile: "the APNs key of 'send', an absolute path; with team"
-        case .keyID: "its id; default the one in its name"
-        case .team: "the id of the team that it belongs to"
-        case .environment: "production or development, for 'send'"
-        case .relay: "the origin of a publisher's relay, for 'send' without a login"
+        case .title: ("the title that Apple may read", Placeholder.standardTitle)
+        case .sound: ("the sound that Apple may read, or none; otherwise 'default' if the payload has a sound", nil)
+        case .clear: ("the fields of aps that the relay may read (see 'seal --clear'), separated by commas", nil)
+        case .topic: ("the app, if no key is bound to one", nil)
+        case .ttl: ("how long a message may be shown, such as 12h", "30d")
+        case .grace: ("how long the old key opens after 'key rotate --confirm'", "31d")
+        case .keyFile: ("the APNs key of 'send', an absolute path; with team", nil)
+        case .keyID: ("its id; default the one in its name", nil)
+        case .team: ("the id of the team that it belongs to", nil)
+        case .environment: ("production or development, for 'send'", PushEnvironment.production.rawValue)
+        case .relay: ("the origin of a publisher's relay, for 'send' without a login", nil)
         case .suites:
-            "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,508 bytes"
+            (
+                "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,508 bytes",
+                "1"
+            )
         }
     }
 
-    private static let environments = PushEnvironment.allCases.map(\.rawValue)
-    private static let clearFields = Placeholder.ClearField.allCases.map(\.rawValue)
+    var meaning: String { facts.meaning }
+    var standard: String? { facts.standard }
 
-    private var kind: ValueKind {
+    /// The range of a time, in seconds.
+    private var times: ClosedRange<Int>? {
         switch self {
-        case .ttl: .duration(1...Int(Freshness.maximumTimeToLive.seconds))
-        case .grace: .duration(0...400 * 86_400)
-        default: .text
+        case .ttl: 1...Int(Freshness.maximumTimeToLive.seconds)
+        case .grace: 0...400 * 86_400
+        default: nil
         }
     }
 
@@ -74,37 +125,34 @@ enum Setting: String, CaseIterable, Sendable {
 
     /// Refuses a value that a later command could not use.
     func check(_ value: String) throws {
+        func choose(among words: [String]) throws { try ValueKind.choice(words).check(value, for: rawValue) }
+        if let times { return try ValueKind.duration(times).check(value, for: rawValue) }
         switch self {
-        case .title: try check(PlaceholderChoice(title: value), value)
-        case .sound: try check(PlaceholderChoice(sound: Placeholder.Sound(word: value)), value)
-        case .clear:
-            for field in Self.fields(value) { try ValueKind.choice(Self.clearFields).check(field, for: rawValue) }
-        case .topic:
-            _ = try Topic(value, in: "VALUE")
-        case .keyFile: break
-        case .keyID, .team:
-            guard isAppleID(value) else {
-                throw Failure.usage("\(self.rawValue) must be ten capital letters and digits")
+        case .title, .sound:
+            guard sanitized(forTerminal: value) == value else {
+                throw Failure.usage("\(rawValue) has control characters", hint: "write it without them")
             }
-        case .environment: try ValueKind.choice(Self.environments).check(value, for: rawValue)
+            _ = try PlaceholderChoice(
+                title: self == .title ? value : nil, sound: self == .sound ? Placeholder.Sound(word: value) : nil
+            ).placeholder()
+        case .clear:
+            let words = Placeholder.ClearField.allCases.map(\.rawValue)
+            for field in Self.fields(value) { try ValueKind.choice(words).check(field, for: rawValue) }
+        case .topic: _ = try Topic(value, in: "VALUE")
+        case .keyID, .team:
+            if !isAppleID(value) { throw Failure.usage("\(rawValue) must be ten capital letters and digits") }
+        case .environment: try choose(among: PushEnvironment.allCases.map(\.rawValue))
         case .relay:
             guard RelayOrigin(value) != nil else {
                 throw Failure.usage(
                     "relay must be an origin, such as https://push.example.com",
                     hint: "write it as the publisher does; http only in a private network")
             }
-        case .ttl, .grace: try kind.check(value, for: rawValue)
         case .suites:
-            try ValueKind.choice(["1", "1,2"]).check(value, for: rawValue)
+            try choose(among: ["1", "1,2"])
             guard value == "1" || CipherSuite.xwing.isSupported else { throw Failure.usage(CipherSuite.requirement) }
+        case .keyFile, .ttl, .grace: break
         }
-    }
-
-    private func check(_ choice: PlaceholderChoice, _ value: String) throws {
-        guard sanitized(forTerminal: value) == value else {
-            throw Failure.usage("\(rawValue) has control characters", hint: "write it without them")
-        }
-        _ = try choice.placeholder()
     }
 
     /// The fields that `clear` names.
@@ -114,34 +162,33 @@ enum Setting: String, CaseIterable, Sendable {
 
     /// The seconds of a time.
     fileprivate func seconds(_ value: String) -> Int? {
-        guard case .duration(let range) = kind else { return nil }
-        return parseDuration(value, in: range)
+        times.flatMap { parseDuration(value, in: $0) }
     }
 }
 
 // MARK: Reading
 
 extension SQLiteKeyStore {
-    func setting(_ setting: Setting) throws(KeyStoreError) -> String? { try self.setting(named: setting.rawValue) }
+    func setting(_ setting: Setting) throws -> String? { try self.setting(named: setting.rawValue) }
 
     /// The topic for messages that have no other.
-    func defaultTopic() throws(KeyStoreError) -> Topic? { try setting(.topic).flatMap { try? Topic($0) } }
+    func defaultTopic() throws -> Topic? { try setting(.topic).flatMap { try? Topic($0) } }
 
     /// The placeholder, as far as the settings determine it.
-    func placeholder() throws(KeyStoreError) -> PlaceholderChoice {
+    func placeholder() throws -> PlaceholderChoice {
         PlaceholderChoice(
             title: try setting(.title), sound: try setting(.sound).map(Placeholder.Sound.init(word:)),
             clearFields: try setting(.clear).map { Set(Setting.fields($0).compactMap(Placeholder.ClearField.init)) })
     }
 
     /// The suites of which a phone may make a key. Another server may have set one that this build would refuse.
-    func permittedSuites() throws(KeyStoreError) -> [UInt8] {
+    func permittedSuites() throws -> [UInt8] {
         let suites = try setting(.suites).map { $0.split(separator: ",").compactMap { UInt8($0) } }
         return suites?.filter { CipherSuite(rawValue: $0)?.isSupported ?? false } ?? RegistrationReply.standardSuites
     }
 
     /// A time in seconds.
-    func seconds(_ setting: Setting) throws(KeyStoreError) -> Int? {
+    func seconds(_ setting: Setting) throws -> Int? {
         try self.setting(setting).flatMap(setting.seconds)
     }
 }

@@ -4,6 +4,8 @@ internal import PushcryptKeyStore
 
 /// `--store` and `--passphrase-file`: a key store.
 struct StoreArguments: Sendable {
+    static let keyFileHint = "a key file is used without a store"
+
     /// The given path; nil for the default place.
     let path: String?
     let passphraseFile: String?
@@ -33,6 +35,11 @@ extension Arguments {
         value(
             "--passphrase-file", "FILE", .secret,
             help: "the store's passphrase: a file, fd:N or -; otherwise entered on the terminal")
+    }
+
+    /// Refuses a store, and what is about one, beside a key file.
+    mutating func keyFile(_ name: String, excludesStoreAnd others: [String] = []) {
+        option(name, excludes: ["--store", "--passphrase-file"] + others, hint: StoreArguments.keyFileHint)
     }
 }
 
@@ -76,20 +83,27 @@ extension Console {
         if let found = store.warnings().first { warningOnce("\(found.message): \(found.fix)") }
     }
 
+    /// Warns that the store may be an old copy.
+    func warn(ofStale warning: KeyStoreError?) {
+        if let warning { self.warning("\(warning.code): \(warning)") }
+    }
+
     /// Opens the key store like `open`, without a warning.
     func openQuietly(_ store: StoreArguments) throws -> SQLiteKeyStore {
         let path = try path(of: store)
-        if let source = store.passphraseFile {
-            let passphrase = try passphrase(readSecret(from: source))
-            return try SQLiteKeyStore.open(in: path, passphrase: passphrase)
+        return try withPassphrase(of: store, for: path) { try SQLiteKeyStore.open(in: path, passphrase: $0) }
+    }
+
+    /// Calls `body` with the passphrase that the command line names, or without one; asks for it if it is needed.
+    func withPassphrase<R>(
+        of store: StoreArguments, for file: String, _ body: (StorePassphrase?) throws -> R
+    ) throws -> R {
+        if let source = store.passphraseFile { return try body(passphrase(readSecret(from: source))) }
+        do {
+            return try body(nil)
+        } catch let error as KeyStoreError where error.code == .passphraseNeeded {
+            return try body(passphrase(askPassphrase("passphrase for \(quoted(file)): ")))
         }
-        do throws(KeyStoreError) {
-            return try SQLiteKeyStore.open(in: path, passphrase: nil)
-        } catch {
-            guard error.code == .passphraseNeeded else { throw Failure(error) }
-        }
-        let passphrase = try passphrase(askPassphrase("passphrase for \(quoted(path)): "))
-        return try SQLiteKeyStore.open(in: path, passphrase: passphrase)
     }
 
     /// Creates the database of the extension beside the store's, unless it exists.
@@ -97,10 +111,10 @@ extension Console {
     /// A phone whose clock is ahead of its provider's must not treat its first notifications as old ones.
     func createExtensionDatabase(of store: StoreArguments) throws {
         let path = try path(of: store)
-        do throws(KeyStoreError) {
+        do {
             _ = try ExtensionDatabase.create(in: path, floor: timestamp.subtracting(ReplayRules.firstFloorAge))
         } catch {
-            guard error.code == .storeExists else { throw Failure(error) }
+            guard error.code == .storeExists else { throw error }
         }
     }
 
@@ -115,51 +129,51 @@ extension Console {
 extension Console {
     /// Reads a provider's secret key as text.
     func readProviderKey(from source: String) throws -> ProviderKey {
-        try withKey(from: source) { (text) throws(KeyError) in try ProviderKey(text: text) }
-    }
-
-    /// Reads a device's secret key as text.
-    func readDeviceKey(from source: String) throws -> DeviceKey {
-        try withKey(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
+        try withKey(from: source) { try ProviderKey(text: $0) }
     }
 
     /// Reads a key; `isShared` if only its public half is needed.
-    func withKey<R>(
-        from source: String, isShared: Bool = false, _ body: (Span<UInt8>) throws(KeyError) -> R
-    ) throws -> R {
+    func withKey<R>(from source: String, isShared: Bool = false, _ body: (Span<UInt8>) throws -> R) throws -> R {
         let secret = try readSecret(from: source, isShared: isShared)
-        do throws(KeyError) {
-            return try secret.withSpan(body)
-        } catch {
-            throw Failure(error, in: source == "-" ? "standard input" : quoted(source))
-        }
+        return try naming(inputName(source)) { try secret.withSpan(body) }
     }
 
     /// Reads a secret into memory that is wiped.
     func readSecret(from source: String, isShared: Bool = false) throws -> Ephemeral {
-        try exactly { buffer in
-            try readSecret(from: source, isShared: isShared, into: &buffer)
-        }
+        try exactly { try readSecret(from: source, isShared: isShared, into: &$0) }
     }
 
     /// Asks for a passphrase on the terminal.
     func askPassphrase(_ question: String) throws -> Ephemeral {
-        try exactly { buffer in
+        try exactly {
             try askSecret(
                 question, otherwise: "a passphrase is needed: name the file that holds it with --passphrase-file",
-                into: &buffer)
+                into: &$0)
         }
     }
 
     func passphrase(_ text: consuming Ephemeral) throws -> StorePassphrase {
-        try text.withSpan { (text) throws(KeyStoreError) in try StorePassphrase(text) }
+        try text.withSpan { try StorePassphrase($0) }
     }
 
-    private func exactly(
-        _ fill: (inout MutableSpan<UInt8>) throws -> Int
-    ) throws -> Ephemeral {
+    private func exactly(_ fill: (inout MutableSpan<UInt8>) throws -> Int) throws -> Ephemeral {
         var buffer = Ephemeral(count: Self.secretCapacity)
         let count = try buffer.withMutableSpan(fill)
         return buffer.withSpan { Ephemeral(copying: $0.extracting(0..<count)) }
+    }
+}
+
+extension Console {
+    /// Warns of a secret that goes to a file which others can read.
+    func warnIfOthersRead(_ what: String, option: String) {
+        guard output.isFileOpenToOthers else { return }
+        warning("others may read the file that \(what) to; chmod 0600 it, or use \(option) FILE")
+    }
+}
+
+extension SQLiteKeyStore {
+    /// The accounts that have device keys.
+    func namesWithKeys() throws -> [String] {
+        try state().accounts.filter { !$0.keys.isEmpty }.map(\.name)
     }
 }

@@ -1,4 +1,4 @@
-internal import Pushcrypt
+package import Pushcrypt
 package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
@@ -94,17 +94,94 @@ extension Failure {
             hints: hint.map { [$0] } ?? (isRow ? ["pushcrypt doctor lists all such rows"] : Self.hints[code] ?? []),
             cause: error)
     }
-
-    /// A value on the command line, which is wrong in every call.
-    init(_ error: any Error, inOption name: String) { self.init(error, in: name, exit: .usage) }
 }
 
-/// Adds the place of the wrong input to errors of `body`.
+/// Adds the place of the wrong input to errors of `body`; a value on the command line, which is wrong in every call, has exit 64.
 func naming<R>(_ place: String, exit: ExitCode? = nil, _ body: () throws -> R) throws -> R {
     do { return try body() } catch { throw Failure(error, in: place, exit: exit) }
 }
 
-extension Console {
-    /// The current time.
-    var timestamp: Timestamp { Timestamp(milliseconds: now()) }
+/// Adds a hint for each code to errors of the store.
+func advising<R>(_ hints: [KeyStoreError.Code: String], _ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as KeyStoreError { throw Failure(error, hint: hints[error.code]) }
+}
+
+// MARK: The codes of this program, beside those of the libraries
+
+/// A fault of a line itself, as a code for programs.
+package enum LineCode: String, CaseIterable, CustomStringConvertible, Sendable {
+    /// Not an object, or one with a wrong member.
+    case malformedLine = "malformed-line"
+    /// Longer than a line may be.
+    case lineTooLong = "line-too-long"
+    /// A member to pass through has the name of one of the answer's members.
+    case reservedKey = "reserved-key"
+    /// The user has no devices.
+    case noDevice = "no-device"
+    /// The device has no key to seal to.
+    case noKey = "no-key"
+    /// The line, the command line and the keys have no topic.
+    case noTopic = "no-topic"
+    /// The file of a long body cannot be written.
+    case overflowFailed = "overflow-failed"
+
+    package var description: String { rawValue }
+}
+
+/// The reason why a message was not sent, as `send` says it; APNs' own word is beside it.
+package enum SendCode: String, CaseIterable, CustomStringConvertible, Sendable {
+    /// The app is gone from the device, or has another token.
+    case unregistered
+    /// APNs does not accept the provider token or the certificate.
+    case loginRefused = "login-refused"
+    /// Device token, topic, environment and key do not go together.
+    case wrongAddress = "wrong-address"
+    /// APNs refuses the request for another reason.
+    case requestRefused = "request-refused"
+    /// The payload has nothing encrypted, and the line does not say that this is meant.
+    case notSealed = "not-sealed"
+    /// The message's time ended.
+    case tooLate = "too-late"
+    /// APNs did not accept it in time, but may later.
+    case apnsBusy = "apns-busy"
+    /// It is not known whether APNs has the message.
+    case noAnswer = "no-answer"
+    /// There was no connection to APNs.
+    case unreachable
+    /// APNs refuses every message of its topic, or its environment's login.
+    case onHold = "on-hold"
+    /// The time for retries ended before a stream was free.
+    case notTried = "not-tried"
+    /// The run ended first.
+    case notSent = "not-sent"
+
+    package var description: String { rawValue }
+}
+
+extension Failure {
+    /// A refused line, or the end of a command that works on one.
+    package init(_ code: LineCode, _ reason: String) {
+        self.init(.usage, code: code.rawValue, reason: reason, "\(code): \(reason)")
+    }
+
+    package init(_ code: SendCode, _ reason: String) {
+        self.init(.refused, code: code.rawValue, reason: reason, "\(code): \(reason)")
+    }
+
+    /// Writes the members `error` and `line`.
+    package func write(line number: Int, to json: inout JSONWriter) {
+        json.object(for: "error") { json in
+            json.string(code, for: "code")
+            json.string(SecretText.removed(from: reason), for: "message")
+        }
+        json.integer(number, for: "line")
+    }
+
+    /// Whether `write` wrote these members: the names alone do not suffice.
+    static func isWritten(in members: [JSONMember]) -> Bool {
+        guard let error = members.first(where: { $0.name == "error" })?.value.members,
+            members.first(where: { $0.name == "line" })?.value.integer != nil
+        else { return false }
+        return error.map(\.name) == ["code", "message"] && error.allSatisfy { $0.value.kind == .string }
+    }
 }

@@ -22,17 +22,13 @@ struct ProviderSigner {
     /// Has a certificate signed.
     func sign(_ certificate: UnsignedCertificate) throws -> Certificate {
         let signature = try signature(of: certificate.message)
-        do throws(TrustError) {
-            return try certificate.signed(signature)
-        } catch {
-            throw otherKey
-        }
+        do { return try certificate.signed(signature) } catch { throw otherKey }
     }
 
     /// Returns 64 bytes, which the caller verifies.
     private func signature(of message: ContiguousArray<UInt8>) throws -> ContiguousArray<UInt8> {
         let result: ChildProcess.Result
-        do throws(SystemError) {
+        do {
             result = try ChildProcess.run(program, [], input: message.span, limit: Self.maximumOutput, timeout: timeout)
         } catch {
             throw Failure.usage(
@@ -84,10 +80,6 @@ extension Arguments {
 extension ProviderPublicKey {
     /// Reads the value of an option.
     init(_ text: String, inOption name: String) throws {
-        do throws(KeyError) {
-            self = try ProviderPublicKey(text: text)
-        } catch {
-            throw Failure(error, inOption: name)
-        }
+        self = try naming(name, exit: .usage) { try ProviderPublicKey(text: text) }
     }
 }

@@ -22,19 +22,13 @@ struct TopicArgument: Sendable {
         return topic
     }
 
-    func topic() throws -> Topic? {
-        try text.map { text in try Topic(text, in: "--topic") }
-    }
+    func topic() throws -> Topic? { try text.map { try Topic($0, in: "--topic") } }
 }
 
 extension Topic {
     /// Checks the text of an option or operand.
     init(_ text: String, in place: String) throws {
-        do throws(InvalidTopic) {
-            self = try Topic(text)
-        } catch {
-            throw Failure.usage("\(place): \(error)")
-        }
+        do { self = try Topic(text) } catch { throw Failure.usage("\(place): \(error)") }
     }
 
     /// A topic for examples, where any will do.

@@ -65,7 +65,7 @@ import Testing
         var tally = tally
         tally.latency.add(20_000_000, times: 10)
         tally.latency.add(30_000_000_000, times: 2)
-        let text = BatchMetrics(verb: .sealed, tally: tally, nanoseconds: 2_000_000_000).text
+        let text = BatchReport(verb: .sealed, tally: tally, nanoseconds: 2_000_000_000).metrics
         #expect(
             try samples(text) == [
                 Sample(name: "pushcrypt_lines_total", labels: [:], value: 12),
@@ -78,7 +78,7 @@ import Testing
                 Sample(name: "pushcrypt_work_seconds_total", labels: [:], value: 1.234),
                 Sample(name: "pushcrypt_run_seconds_total", labels: [:], value: 2),
             ] + histogram(["0.005": 0, "0.010": 0, "0.025": 10, "+Inf": 12], sum: 60.2, count: 12))
-        #expect(try samples(BatchMetrics(verb: .opened, tally: BatchTally(), nanoseconds: 0).text).count == 19)
+        #expect(try samples(BatchReport(verb: .opened, tally: BatchTally(), nanoseconds: 0).metrics).count == 19)
     }
 
     /// The samples of the latency; buckets that are not named have the count of the one before.
@@ -119,9 +119,9 @@ import Testing
     func replaced() throws {
         let directory = try TemporaryDirectory()
         try directory.write("something longer than the metrics will ever be".padded(to: 10_000), to: "metrics")
-        let metrics = BatchMetrics(verb: .sealed, tally: tally, nanoseconds: 0)
-        try metrics.write(to: directory.file("metrics"))
-        #expect(try directory.read("metrics") == metrics.text)
+        let report = BatchReport(verb: .sealed, tally: tally, nanoseconds: 0)
+        try report.writeMetrics(to: directory.file("metrics"))
+        #expect(try directory.read("metrics") == report.metrics)
         #expect(try directory.names == ["metrics"])
     }
 
@@ -129,7 +129,7 @@ import Testing
 
     @Test("The last line has the counts, as text and as JSON")
     func summary() {
-        let fields = BatchSummary(verb: .sealed, tally: tally, nanoseconds: 1_500_000_000).fields
+        let fields = BatchReport(verb: .sealed, tally: tally, nanoseconds: 1_500_000_000).summary
         #expect(
             text(.text, fields)
                 == "pushcrypt: summary lines=12 sealed=7 refused=4 refused_by=no-key:1,unknown-device:3 unencrypted=1 bytes=3500 seconds=1.500 rate=8\n"
@@ -142,7 +142,7 @@ import Testing
 
     @Test("What was done before the clock has moved is no division by zero")
     func noTime() {
-        let fields = BatchSummary(verb: .sealed, tally: tally, nanoseconds: 0).fields
+        let fields = BatchReport(verb: .sealed, tally: tally, nanoseconds: 0).summary
         #expect(text(.text, fields).contains("seconds=0.000 rate=12000000000"))
     }
 
