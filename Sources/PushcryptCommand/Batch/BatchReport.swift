@@ -41,7 +41,7 @@ extension Int {
     init(clamping number: Double) { self = number < Double(Int.max) ? Int(number) : .max }
 }
 
-/// What a batch does with its lines.
+/// The work of a batch on its lines.
 enum BatchVerb: String, CustomStringConvertible {
     case sealed, opened, registered, answered
 

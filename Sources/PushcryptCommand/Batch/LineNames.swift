@@ -36,8 +36,7 @@ package struct LineNames: Sendable {
     static func seal(_ emission: Emission, hasFacts: Bool, hasFiles: Bool) -> LineNames {
         var read: Set = [
             "to", "to_user", "payload", "topic", "sign_with", "id", "ttl", "placeholder", "push_type", "withdraw",
-            "drop",
-            "from_name", "answerable", "token", "environment",
+            "drop", "from_name", "answerable", "token", "environment",
         ]
         var added: Set = ["unencrypted", "shortened"]
         if hasFiles { added.insert("overflow") }

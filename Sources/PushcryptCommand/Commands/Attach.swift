@@ -168,7 +168,7 @@ extension Console {
     }
 }
 
-/// What the reference says of the plain file; checked before a long file is read.
+/// The plain file, as its reference describes it; checked before a long file is read.
 private struct FileDescription {
     let name: String
     let type: String

@@ -16,7 +16,7 @@ extension Command {
                 return .done
             }
             return try TemporaryFolder().whileItExists { path in
-                // What the commands write is enough here.
+                // The output of the commands is enough here.
                 var quiet = console
                 quiet.isQuiet = true
                 try Demo(path: path, table: table, console: quiet).tell()
@@ -138,7 +138,7 @@ private struct Demo {
         try command("--store phone provider list")
     }
 
-    /// Whom an answer of `open --batch` is for, and the title or the reason.
+    /// The recipient of an answer of `open --batch`, and the title or the reason.
     private static func summary(_ line: Substring) -> String {
         guard let answer = try? JSONDocument(parsing: ContiguousArray(line.utf8)).root else { return String(line) }
         let device = answer["to"]?.string ?? "?"

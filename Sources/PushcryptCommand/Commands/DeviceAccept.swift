@@ -88,7 +88,7 @@ func failing<R>(_ body: () throws -> R) throws -> R {
 }
 
 extension PostAnswer {
-    /// What became of the post, for programs.
+    /// The outcome of the post, for programs.
     func json(withReply: Bool) -> ContiguousArray<UInt8> {
         let members: KeyValuePairs<String, String> =
             switch event {

@@ -126,7 +126,7 @@ struct ProviderAnswer {
     /// The earliest valid time: before push notifications existed, and greater than any time in seconds.
     private static let earliest: Int64 = 1_000_000_000_000
 
-    /// What an answer says to be gone.
+    /// The device or the grant that is gone.
     enum Loss {
         /// The device, and when APNs noticed.
         case device(LostDevice)

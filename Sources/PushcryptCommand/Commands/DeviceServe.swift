@@ -29,7 +29,7 @@ extension Console {
             guard request.method == "POST" else { return SCGI.answer("405 Method Not Allowed") }
             let post = try PhonePost(posted: request.body)
             let answer = try store.use { store in try accept(post, store) }
-            // What it was, before it is answered.
+            // The line about it comes before the answer.
             try write(line: answer.json(withReply: false))
             return SCGI.answer("200 OK", answer.body)
         } catch let refusal as SCGI.Refusal {
@@ -105,7 +105,7 @@ enum SCGI {
         return ContiguousArray(head.utf8) + body
     }
 
-    /// What has come over a connection.
+    /// The bytes that have come over a connection.
     private struct Input {
         /// The most bytes, with the headers.
         static let longest = 65_536

@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 extension DoctorArguments {
     func check(_ console: Console) throws -> ExitCode {
         if isSend {
-            let stored = try login.stored(store, topic: topic == nil, console)
+            let stored = try login.options(from: login.settings(of: store, console), topic: topic == nil)
             throw runSendProgram(["doctor"] + stored + console.arguments(without: ["doctor"]))
         }
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()

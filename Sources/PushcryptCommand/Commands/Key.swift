@@ -126,7 +126,7 @@ extension DeviceState.Account {
         return currentKey
     }
 
-    /// What was done with a key, for people.
+    /// The line about a change of a key, for people.
     func text(of key: DeviceState.Key, after verb: String) -> String {
         "\(verb) \(name): device key \(key.keyID) (generation \(key.generation))"
             + (topic.map { ", app \($0)" } ?? "")
@@ -142,7 +142,7 @@ extension ProviderKeyRecord {
         return String(decoding: record.json, as: UTF8.self)
     }
 
-    /// What was done with the key, for people.
+    /// The line about a change of the key, for people.
     func text(after verb: String) -> String {
         "\(verb) \(name): provider key \(keyID)" + (topic.map { ", app \($0)" } ?? "")
     }

@@ -151,7 +151,7 @@ private enum SecretKey {
     }
 }
 
-/// What `key export --secret` writes.
+/// The secret that `key export` writes.
 private enum StoredSecret {
     case key(SecretKey)
     /// A signing key, with its certificate.

@@ -106,7 +106,7 @@ private struct KeyLine {
     var epoch: UInt32?
     var expiresAt: Timestamp?
     var isStale = false
-    /// What the key does now, for people.
+    /// The key's work now, for people.
     let meaning: String
 
     init(_ record: ProviderKeyRecord) {

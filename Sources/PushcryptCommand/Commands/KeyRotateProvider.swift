@@ -154,7 +154,7 @@ extension ProviderKeyRecord {
     }
 }
 
-/// What a certificate makes of the messages that earlier keys have signed, for people.
+/// The end of the messages that earlier keys have signed, as a certificate has it, for people.
 func earlierKeys(floor: UInt32, graceUntil: Timestamp?) -> String {
     guard let graceUntil else {
         return "what earlier keys signed opens no more on a phone that has got a push or a reply since"

@@ -37,10 +37,9 @@ struct SealArguments: Sendable {
     init(_ arguments: inout Arguments) {
         var message = Message(content: Sealer.Message([]))
         var form = SealForm()
-        arguments.group("for whom")
+        arguments.group("for whom, and what")
         let recipients = Self.recipients(&arguments)
-        arguments.group("what")
-        topic = TopicArgument(&arguments, help: "the app, such as com.example.app, if no key is bound to it")
+        topic = TopicArgument(&arguments, help: "the app, such as com.example.app, if no key has one")
         pushType = arguments.value(
             "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
             help: "alert, background or voip; default alert")
@@ -49,7 +48,7 @@ struct SealArguments: Sendable {
             help: "how long it may be shown; default the store's, or 30d")
         message.content.name = arguments.value(
             "--id", "NAME", help: "its name, the same in every retry: it is shown once")
-        arguments.group("what", isAdvanced: true)
+        arguments.group("for whom, and what", isAdvanced: true)
         message.content.withdrawing = arguments.values(
             "--withdraw", "NAME",
             help: "the name (--id) of an earlier message that phones take off the screen; at most 64")

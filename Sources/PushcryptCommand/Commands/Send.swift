@@ -7,10 +7,11 @@ extension SendArguments {
     func runSender(_ console: Console) throws -> ExitCode {
         let words = console.arguments(without: ["send"])
         if relay != nil { throw runSendProgram(words) }
-        if let relay = try storedRelay(console) {
+        let settings = try login.settings(of: store, console)
+        if let relay = try settings?.setting(.relay) {
             throw runSendProgram([SendArguments.relayOption, relay] + words)
         }
-        let stored = isDryRun ? [] : try login.stored(store, topic: false, console)
+        let stored = isDryRun ? [] : try login.options(from: settings, topic: false)
         throw runSendProgram(stored + keptToken(console) + words)
     }
 
@@ -143,10 +144,5 @@ extension SendArguments {
             if let keys = try? read() { last = keys }
             return last
         }
-    }
-
-    /// The relay that the store's settings name, for a command line that says nothing else.
-    func storedRelay(_ console: Console) throws -> String? {
-        try login.settings(of: store, console)?.setting(.relay)
     }
 }

@@ -75,8 +75,8 @@ package struct SendLogin: Sendable {
     /// The store's settings as options, for a command line without a login.
     ///
     /// - Parameter topic: Whether `--topic` is one of them.
-    func stored(_ store: StoreArguments, topic: Bool, _ console: Console) throws -> [String] {
-        guard let settings = try settings(of: store, console) else { return [] }
+    func options(from settings: SQLiteKeyStore?, topic: Bool) throws -> [String] {
+        guard let settings else { return [] }
         var words: [String] = []
         func add(_ setting: Setting, as option: String) throws {
             if let value = try settings.setting(setting) { words += [option, value] }

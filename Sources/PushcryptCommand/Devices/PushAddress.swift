@@ -10,7 +10,7 @@ struct PushAddress: Sendable {
     var environment: PushEnvironment?
     var grant: String?
 
-    /// What a token looks like, in words.
+    /// The form of a token, in words.
     static let tokenForm = "the device token, 2 to \(2 * DeviceRegistration.maximumTokenLength) hexadecimal digits"
     static let environmentForm = PushEnvironment.allCases.map(\.rawValue).joined(separator: " or ")
 

@@ -2,12 +2,12 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// What a provider's store answers to the phones that it registers.
+/// The answers of a provider's store to the phones that it registers.
 struct RegistrationReplies {
     /// None in a store for devices alone.
     private let providers: ProviderKeys
     private let suites: [UInt8]
-    /// What phones fetch a relay's grants for; nil without a push key.
+    /// The keys for which phones fetch a relay's grants; nil without a push key.
     private let pushKeys: PushKeys<PushKeyRecord>?
     private let store: SQLiteKeyStore
 
@@ -194,7 +194,7 @@ private final class RegistrationWorker: LineWorker {
 /// A line, and its answer.
 private struct RegistrationLine {
     private let line: Line
-    /// What is to be registered; nil once the line has its answer.
+    /// The device to register; nil once the line has its answer.
     private(set) var registration: DeviceLine?
     private var failure: (any Error)?
     private var reply: RegistrationReply?

@@ -86,7 +86,7 @@ struct PreviewedPush {
     /// The receiver's warnings for the developer.
     let warnings: [String]
 
-    /// What to do about a payload that fits a device of suite 1 only.
+    /// The advice for a payload that fits a device of suite 1 only.
     var hint: String? {
         let limit = PushType.alert.maximumPayloadLength(.xwing)
         guard isSealedHere, let count = shown.opened?.payload.count, count > limit else { return nil }

@@ -47,7 +47,7 @@ extension ExitCode {
 }
 
 extension Failure {
-    /// What to do next where that is another command or an option, which the libraries do not know: by error code.
+    /// The next step where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
         "key-taken": ["if the other device is gone, pushcrypt device remove it first"],
         "generation-too-high": ["if the device was set up again, --replace accepts it"],
