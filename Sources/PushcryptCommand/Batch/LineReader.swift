@@ -219,7 +219,7 @@ struct LineChunk: Sendable {
         return lines
     }
 
-    /// Calls `body` with the number in the input and the text of each line that is not empty, without its newline; nil for one that is
+    /// Calls `body` with the number and the text of each line that is not empty, without its newline; nil for one that is
     /// too long.
     func forEachLine(maximum: Int, _ body: (Int, ContiguousArray<UInt8>?) -> Void) {
         if isTooLong { return body(firstLine, nil) }
