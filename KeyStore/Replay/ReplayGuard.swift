@@ -99,7 +99,7 @@ package struct ReplayGuard: Sendable {
         use { file in
             do throws(KeyStoreError) {
                 let (finding, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
-                    let finding = try ReplayRules.take(message, in: &storage, room: database.maximumRows, at: now)
+                    let finding = try ReplayRules.take(message, in: storage, room: database.maximumRows, at: now)
                     return (finding, try removingAnswers(after: message, storage, at: now))
                 }
                 return ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged())
@@ -132,7 +132,7 @@ package struct ReplayGuard: Sendable {
             do throws(KeyStoreError) {
                 return try write(file, at: now) { (storage) throws(KeyStoreError) in
                     let handover = ReplayHandover(
-                        try ReplayRules.handOver(message, verdict, in: &storage, room: database.maximumRows, at: now),
+                        try ReplayRules.handOver(message, verdict, in: storage, room: database.maximumRows, at: now),
                         problem: nil)
                     try rows(handover).write(to: storage.connection, at: now)
                     return handover
@@ -157,9 +157,9 @@ package struct ReplayGuard: Sendable {
             let room = database.maximumRows
             do throws(KeyStoreError) {
                 let (finding, handover, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
-                    let finding = try ReplayRules.take(message, in: &storage, room: room, at: now)
+                    let finding = try ReplayRules.take(message, in: storage, room: room, at: now)
                     let handover = ReplayHandover(
-                        try ReplayRules.handOver(message, finding.verdict, in: &storage, room: room, at: now),
+                        try ReplayRules.handOver(message, finding.verdict, in: storage, room: room, at: now),
                         problem: nil)
                     let withdrawn = try removingAnswers(after: message, storage, at: now)
                     try rows(ReplayClaim(finding, problem: nil), handover).write(to: storage.connection, at: now)
@@ -205,11 +205,10 @@ package struct ReplayGuard: Sendable {
     }
 
     private func write<R>(
-        _ file: RecoverableDatabase, at now: Timestamp, _ body: (inout ReplayTables) throws(KeyStoreError) -> R
+        _ file: RecoverableDatabase, at now: Timestamp, _ body: (ReplayTables) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
         try file.write(at: now) { (connection) throws(KeyStoreError) in
-            var storage = ReplayTables(connection: connection)
-            return try body(&storage)
+            try body(ReplayTables(connection: connection))
         }
     }
 

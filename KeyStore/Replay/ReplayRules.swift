@@ -104,40 +104,6 @@ struct ReplayFloor: Hashable, Sendable {
     let epoch: UInt32
 }
 
-/// The storage of a guard's rows; a conforming type runs each of the `ReplayRules` in one transaction.
-///
-/// A message's group is what has its provider and account.
-protocol ReplayStorage {
-    associatedtype Failure: Error
-
-    func row(of message: ReplayMessage) throws(Failure) -> ReplayRow?
-    /// The floor for all, by the clock when the guard was made.
-    func guardFloor() throws(Failure) -> Timestamp
-    /// The floor of the message's group.
-    func floor(of message: ReplayMessage) throws(Failure) -> ReplayFloor
-    /// The trust floor below which the rows of the message's group were deleted last.
-    func trustFloor(of message: ReplayMessage) throws(Failure) -> UInt32
-    /// The number of rows of the message's group.
-    func count(of message: ReplayMessage) throws(Failure) -> Int
-    /// The highest sent at of what found or made a row of the message's group.
-    func highest(of message: ReplayMessage) throws(Failure) -> Timestamp
-
-    mutating func removeGuardFloor() throws(Failure)
-    mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Failure)
-    /// Raises the times and the epoch of the message's row to those of this copy.
-    mutating func extend(_ message: ReplayMessage) throws(Failure)
-    mutating func set(_ state: ReplayRow.State, of message: ReplayMessage) throws(Failure)
-    /// Raises the highest sent at of the message's group.
-    mutating func raiseHighest(to message: ReplayMessage) throws(Failure)
-    /// Deletes the rows of the message's group whose end is before this time.
-    mutating func dropEnded(before time: Timestamp, of message: ReplayMessage) throws(Failure)
-    /// Deletes the row of the message's group that was sent first; returns what the floor must rise to.
-    mutating func dropEarliest(of message: ReplayMessage) throws(Failure) -> ReplayFloor
-    mutating func setFloor(_ floor: ReplayFloor, of message: ReplayMessage) throws(Failure)
-    /// Deletes the rows of the message's group with an epoch below the message's trust floor, and remembers that.
-    mutating func dropDistrusted(of message: ReplayMessage) throws(Failure)
-}
-
 /// The rules by which a receiver recognises copies of a message. (`Docs/Format.md`, Replay)
 package enum ReplayRules {
     /// The number of messages remembered per provider and account.
@@ -161,9 +127,9 @@ package enum ReplayRules {
     }
 
     /// Looks up a message without writing.
-    static func find<Storage: ReplayStorage>(
-        _ message: ReplayMessage, in storage: Storage, at now: Timestamp
-    ) throws(Storage.Failure) -> Finding {
+    static func find(
+        _ message: ReplayMessage, in storage: ReplayTables, at now: Timestamp
+    ) throws(KeyStoreError) -> Finding {
         if let row = try row(of: message, in: storage) {
             if row.state == .withdrawn { return .withdrawn }
             return Finding(
@@ -180,17 +146,17 @@ package enum ReplayRules {
 
     /// Returns the row of a message; one whose epoch is no longer trusted counts as absent, or a thief could silence
     /// messages whose ids he knows.
-    static func row<Storage: ReplayStorage>(
-        of message: ReplayMessage, in storage: Storage
-    ) throws(Storage.Failure) -> ReplayRow? {
+    static func row(
+        of message: ReplayMessage, in storage: ReplayTables
+    ) throws(KeyStoreError) -> ReplayRow? {
         let row = try storage.row(of: message)
         return row.flatMap { $0.epoch < message.trustFloor ? nil : $0 }
     }
 
     /// Deletes what is no longer trusted, so that it takes no room either.
-    private static func dropDistrusted<Storage: ReplayStorage>(
-        of message: ReplayMessage, in storage: inout Storage
-    ) throws(Storage.Failure) {
+    private static func dropDistrusted(
+        of message: ReplayMessage, in storage: ReplayTables
+    ) throws(KeyStoreError) {
         guard try storage.trustFloor(of: message) != message.trustFloor else { return }
         try storage.dropDistrusted(of: message)
         let floor = try storage.floor(of: message)
@@ -203,32 +169,32 @@ package enum ReplayRules {
     }
 
     /// Takes a message, and remembers one that is new.
-    static func take<Storage: ReplayStorage>(
-        _ message: ReplayMessage, in storage: inout Storage, room: Int = maximumRows, at now: Timestamp
-    ) throws(Storage.Failure) -> Finding {
+    static func take(
+        _ message: ReplayMessage, in storage: ReplayTables, room: Int = maximumRows, at now: Timestamp
+    ) throws(KeyStoreError) -> Finding {
         // Otherwise it would count again when the time comes.
         if isAhead(try storage.guardFloor(), at: now) { try storage.removeGuardFloor() }
-        try dropDistrusted(of: message, in: &storage)
+        try dropDistrusted(of: message, in: storage)
         if isAhead(try storage.floor(of: message).time, at: now) { try storage.setFloor(.none, of: message) }
         let finding = try find(message, in: storage, at: now)
         switch finding.verdict {
-        case .new: try add(message, .taken, to: &storage, room: room, at: now)
+        case .new: try add(message, .taken, to: storage, room: room, at: now)
         case .again, .copy, .withdrawn:
             // A message may have been sealed again under its id, to live longer than the copy seen.
             try storage.extend(message)
             try storage.raiseHighest(to: message)
         case .seen: break
         }
-        for withdrawn in message.withdrawn { try withdraw(withdrawn, in: &storage, room: room, at: now) }
+        for withdrawn in message.withdrawn { try withdraw(withdrawn, in: storage, room: room, at: now) }
         return finding
     }
 
     /// Withdraws a message, whether it has come or not.
-    private static func withdraw<Storage: ReplayStorage>(
-        _ message: ReplayMessage, in storage: inout Storage, room: Int, at now: Timestamp
-    ) throws(Storage.Failure) {
+    private static func withdraw(
+        _ message: ReplayMessage, in storage: ReplayTables, room: Int, at now: Timestamp
+    ) throws(KeyStoreError) {
         if try storage.row(of: message) == nil {
-            try add(message, .withdrawn, to: &storage, room: room, at: now)
+            try add(message, .withdrawn, to: storage, room: room, at: now)
         } else {
             try storage.set(.withdrawn, of: message)
             try storage.extend(message)
@@ -243,12 +209,12 @@ package enum ReplayRules {
     }
 
     /// Hands a message over that was taken with this verdict; returns how it is shown, if it is.
-    static func handOver<Storage: ReplayStorage>(
-        _ message: ReplayMessage, _ verdict: ReplayVerdict, in storage: inout Storage, room: Int = maximumRows,
+    static func handOver(
+        _ message: ReplayMessage, _ verdict: ReplayVerdict, in storage: ReplayTables, room: Int = maximumRows,
         at now: Timestamp
-    ) throws(Storage.Failure) -> Handover {
+    ) throws(KeyStoreError) -> Handover {
         guard verdict != .withdrawn else { return .withdrawn }
-        try dropDistrusted(of: message, in: &storage)
+        try dropDistrusted(of: message, in: storage)
         switch try storage.row(of: message)?.state {
         case .taken where verdict == .seen: return .quiet
         case .taken:
@@ -259,7 +225,7 @@ package enum ReplayRules {
         case nil:
             // The guard was lost meanwhile, or could not be written before.
             guard verdict == .new else { return .quiet }
-            try add(message, .handedOver, to: &storage, room: room, at: now)
+            try add(message, .handedOver, to: storage, room: room, at: now)
             return .rings
         }
     }
@@ -275,9 +241,9 @@ package enum ReplayRules {
     /// Rows that ended two days ago are deleted, by this clock and by the provider's, so that a clock that jumps ahead
     /// and back loses nothing. If another row must be deleted for room, the floor rises to it, and a copy of it counts
     /// as seen.
-    private static func add<Storage: ReplayStorage>(
-        _ message: ReplayMessage, _ state: ReplayRow.State, to storage: inout Storage, room: Int, at now: Timestamp
-    ) throws(Storage.Failure) {
+    private static func add(
+        _ message: ReplayMessage, _ state: ReplayRow.State, to storage: ReplayTables, room: Int, at now: Timestamp
+    ) throws(KeyStoreError) {
         let highest = max(try storage.highest(of: message), message.sentAt)
         let time = min(now, highest)
         let tolerance = Freshness.clockTolerance

@@ -1,7 +1,7 @@
 internal import Pushcrypt
 
-/// The rows of the replay guard, inside one transaction.
-struct ReplayTables: ReplayStorage {
+/// The rows of the replay guard, inside one transaction. A message's group is what has its provider and account.
+struct ReplayTables {
     /// Providers with their accounts are numbered, because their keys would be in every row and in two indexes. The
     /// provider with the empty key is the guard itself.
     static let schema: StaticString = """
@@ -50,11 +50,13 @@ struct ReplayTables: ReplayStorage {
         return ReplayRow(request: request, state: state, epoch: epoch)
     }
 
+    /// The floor for all, by the clock when the guard was made.
     func guardFloor() throws(KeyStoreError) -> Timestamp {
         let floor = try connection.integer("SELECT floor FROM providers WHERE key = x'' AND account = x''")
         return Timestamp(milliseconds: UInt64(clamping: floor))
     }
 
+    /// The floor of the message's group.
     func floor(of message: ReplayMessage) throws(KeyStoreError) -> ReplayFloor {
         let rows = try connection.rows(
             "SELECT floor, floor_epoch FROM providers WHERE key = ? AND account = ?", Self.group(message))
@@ -63,10 +65,12 @@ struct ReplayTables: ReplayStorage {
         return ReplayFloor(time: Timestamp(milliseconds: UInt64(clamping: time)), epoch: epoch)
     }
 
+    /// The highest sent at of what found or made a row of the message's group.
     func highest(of message: ReplayMessage) throws(KeyStoreError) -> Timestamp {
         Timestamp(milliseconds: UInt64(clamping: try number("highest", of: message)))
     }
 
+    /// The trust floor below which the rows of the message's group were deleted last.
     func trustFloor(of message: ReplayMessage) throws(KeyStoreError) -> UInt32 {
         UInt32(clamping: try number("trust_floor", of: message))
     }
@@ -126,6 +130,7 @@ struct ReplayTables: ReplayStorage {
             ])
     }
 
+    /// Raises the times and the epoch of the message's row to those of this copy.
     func extend(_ message: ReplayMessage) throws(KeyStoreError) {
         let raised: [SQLiteValue] = [
             Self.time(message.sentAt), Self.time(message.expiresAt), .integer(Int64(message.epoch)),
@@ -157,6 +162,7 @@ struct ReplayTables: ReplayStorage {
             Self.group(message) + [Self.time(time)])
     }
 
+    /// Deletes the row of the message's group that was sent first; returns what the floor must rise to.
     func dropEarliest(of message: ReplayMessage) throws(KeyStoreError) -> ReplayFloor {
         let rows = try connection.rows(
             "SELECT message, sent, epoch FROM seen WHERE provider = \(Self.number) ORDER BY sent LIMIT 1",
@@ -175,6 +181,7 @@ struct ReplayTables: ReplayStorage {
             [Self.time(floor.time), .integer(Int64(floor.epoch))] + Self.group(message))
     }
 
+    /// Deletes the rows of the message's group with an epoch below the message's trust floor, and remembers that.
     func dropDistrusted(of message: ReplayMessage) throws(KeyStoreError) {
         try connection.rows(
             "DELETE FROM seen WHERE provider = \(Self.number) AND epoch < ?",

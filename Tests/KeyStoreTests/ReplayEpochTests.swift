@@ -4,40 +4,18 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// What a guard has of epochs that are no longer trusted counts as absent: or a thief of a signing key would silence
-/// messages whose names he knows. Rows in memory and in the file alike.
+/// messages whose names he knows.
 struct ReplayEpochTests: ReplayGuardSuite {
-    enum Kind: CaseIterable, Sendable {
-        case pure
-        case file
-    }
-
-    private final class Guard {
-        private var rows = MemoryRows()
-        private let file: ReplayGuard?
-        private let room: Int
-
-        init(_ kind: Kind, room: Int = ReplayRules.maximumRows, _ path: String) throws {
-            self.room = room
-            rows.floorOfAll = start
-            guard kind == .file else {
-                file = nil
-                return
-            }
-            _ = try ExtensionDatabase.create(in: path, floor: start)
-            file = ExtensionDatabase(in: path, busyTimeout: StoreOptions.patience, maximumRows: room).replay
-        }
+    private struct Guard {
+        let file: ReplayGuard
 
         func take(_ message: ReplayMessage) -> ReplayVerdict {
-            guard let file else { return ReplayRules.take(message, in: &rows, room: room, at: start + 100).verdict }
             let taking = file.take(message, at: start + 100)
             #expect(taking.problem == nil)
             return taking.verdict
         }
 
         func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict) -> ReplayRules.Handover {
-            guard let file else {
-                return ReplayRules.handOver(message, verdict, in: &rows, room: room, at: start + 100)
-            }
             let handover = file.handOver(message, after: verdict, at: start + 100)
             return handover.isWithdrawn ? .withdrawn : handover.rings ? .rings : .quiet
         }
@@ -46,8 +24,8 @@ struct ReplayEpochTests: ReplayGuardSuite {
         func show(_ message: ReplayMessage) -> ReplayRules.Handover { handOver(message, after: take(message)) }
     }
 
-    private func makeGuard(_ kind: Kind, room: Int = ReplayRules.maximumRows) throws -> Guard {
-        try Guard(kind, room: room, directory(withGuard: false).store)
+    private func makeGuard(room: Int = ReplayRules.maximumRows) throws -> Guard {
+        Guard(file: open(try directory().store, room: room))
     }
 
     private func message(
@@ -59,27 +37,24 @@ struct ReplayEpochTests: ReplayGuardSuite {
             sentAt: sentAt, expiresAt: sentAt + 600, withdrawing: withdrawing.map { MessageID($0) })
     }
 
-    @Test(arguments: Kind.allCases)
-    func whatAThiefHasShownIsShownAgainByTheProvider(_ kind: Kind) throws {
-        let replay = try makeGuard(kind)
+    @Test func whatAThiefHasShownIsShownAgainByTheProvider() throws {
+        let replay = try makeGuard()
         #expect(replay.show(message(epoch: 1)) == .rings)
         #expect(replay.take(message(epoch: 2, floor: 2)) == .new)
         #expect(replay.handOver(message(epoch: 2, floor: 2), after: .new) == .rings)
         #expect(replay.take(message(epoch: 2, floor: 2)) == .again)
     }
 
-    @Test(arguments: Kind.allCases)
-    func whatAThiefHasWithdrawnIsShown(_ kind: Kind) throws {
-        let replay = try makeGuard(kind)
+    @Test func whatAThiefHasWithdrawnIsShown() throws {
+        let replay = try makeGuard()
         #expect(replay.show(message(9, epoch: 1, withdrawing: [1])) == .rings)
         #expect(replay.take(message(epoch: 1)) == .withdrawn)
         #expect(replay.show(message(epoch: 2, floor: 2)) == .rings)
     }
 
     /// The provider's own withdrawal stays, and raises the epoch of the row that it finds.
-    @Test(arguments: Kind.allCases)
-    func whatTheProviderHasWithdrawnStaysWithdrawn(_ kind: Kind) throws {
-        let replay = try makeGuard(kind)
+    @Test func whatTheProviderHasWithdrawnStaysWithdrawn() throws {
+        let replay = try makeGuard()
         #expect(replay.show(message(epoch: 1)) == .rings)
         #expect(replay.show(message(9, epoch: 2, floor: 1, withdrawing: [1])) == .rings)
         #expect(replay.take(message(epoch: 2, floor: 2, request: "later")) == .withdrawn)
@@ -89,9 +64,8 @@ struct ReplayEpochTests: ReplayGuardSuite {
     }
 
     /// A retry after a planned rotation is the same message, and stays so when the floor follows.
-    @Test(arguments: Kind.allCases)
-    func aRetryUnderTheNextKeyIsTheSameMessage(_ kind: Kind) throws {
-        let replay = try makeGuard(kind)
+    @Test func aRetryUnderTheNextKeyIsTheSameMessage() throws {
+        let replay = try makeGuard()
         #expect(replay.show(message(epoch: 1)) == .rings)
         #expect(replay.show(message(epoch: 2, floor: 1)) == .quiet)
         #expect(replay.show(message(epoch: 2, floor: 2)) == .quiet)
@@ -99,9 +73,8 @@ struct ReplayEpochTests: ReplayGuardSuite {
         #expect(replay.show(message(2, epoch: 2, floor: 2)) == .rings)
     }
 
-    @Test(arguments: Kind.allCases)
-    func anotherAccountAndAnotherProviderKeepTheirRows(_ kind: Kind) throws {
-        let replay = try makeGuard(kind)
+    @Test func anotherAccountAndAnotherProviderKeepTheirRows() throws {
+        let replay = try makeGuard()
         #expect(replay.show(message(epoch: 1, account: "ben")) == .rings)
         #expect(replay.show(message(epoch: 2, floor: 2)) == .rings)
         #expect(replay.take(message(epoch: 1, account: "ben")) == .again, "as far as ben's messages tell")
@@ -113,9 +86,8 @@ struct ReplayEpochTests: ReplayGuardSuite {
     }
 
     /// A thief fills the guard with messages sent later than the provider's, so that the floor rises above those.
-    @Test(arguments: Kind.allCases)
-    func aFloorThatAThiefHasRaisedIsVoid(_ kind: Kind) throws {
-        let replay = try makeGuard(kind, room: 8)
+    @Test func aFloorThatAThiefHasRaisedIsVoid() throws {
+        let replay = try makeGuard(room: 8)
         for id in 100..<120 as Range<UInt64> {
             #expect(replay.take(message(id, epoch: 1, sentAt: start + 50 + id)) == .new)
         }
@@ -129,18 +101,19 @@ struct ReplayEpochTests: ReplayGuardSuite {
     }
 
     /// While another process writes, a message is only looked up.
-    @Test func aFloorThatAThiefHasRaisedIsVoidForAReader() {
-        var rows = MemoryRows()
-        rows.setFloor(ReplayFloor(time: start + 100, epoch: 1), of: message(epoch: 1))
+    @Test func aFloorThatAThiefHasRaisedIsVoidForAReader() throws {
+        let rows = try ReplayTables.inMemory()
+        try rows.insert(message(epoch: 1), .taken)
+        try rows.dropDistrusted(of: message(epoch: 2, floor: 2))
+        try rows.setFloor(ReplayFloor(time: start + 100, epoch: 1), of: message(epoch: 1))
         let at = start + 100
-        #expect(ReplayRules.find(message(epoch: 1, sentAt: start + 60), in: rows, at: at).verdict == .seen)
-        #expect(ReplayRules.find(message(epoch: 2, floor: 2, sentAt: start + 60), in: rows, at: at).verdict == .new)
+        #expect(try ReplayRules.find(message(epoch: 1, sentAt: start + 60), in: rows, at: at).verdict == .seen)
+        #expect(try ReplayRules.find(message(epoch: 2, floor: 2, sentAt: start + 60), in: rows, at: at).verdict == .new)
     }
 
     /// The floor keeps the epoch of the row that was dropped, not of the message that took its room.
-    @Test(arguments: Kind.allCases)
-    func aFloorKeepsTheEpochOfTheRowThatWasDropped(_ kind: Kind) throws {
-        let replay = try makeGuard(kind, room: 4)
+    @Test func aFloorKeepsTheEpochOfTheRowThatWasDropped() throws {
+        let replay = try makeGuard(room: 4)
         for id in 1...4 as ClosedRange<UInt64> {
             #expect(replay.take(message(id, epoch: 2, sentAt: start + id)) == .new)
         }
@@ -150,9 +123,8 @@ struct ReplayEpochTests: ReplayGuardSuite {
     }
 
     /// The trust in the store was lost and learned again: rows made in between count by their own epochs.
-    @Test(arguments: Kind.allCases)
-    func aTrustFloorThatFallsAndRisesAgainDropsWhatIsBelowIt(_ kind: Kind) throws {
-        let replay = try makeGuard(kind)
+    @Test func aTrustFloorThatFallsAndRisesAgainDropsWhatIsBelowIt() throws {
+        let replay = try makeGuard()
         #expect(replay.show(message(1, epoch: 3, floor: 3)) == .rings)
         #expect(replay.show(message(2, epoch: 1)) == .rings)
         #expect(replay.show(message(2, epoch: 3, floor: 3)) == .rings)
@@ -161,9 +133,8 @@ struct ReplayEpochTests: ReplayGuardSuite {
 
     /// Between taking and handing over, another message has raised the floor: its content was genuine when it was
     /// taken.
-    @Test(arguments: Kind.allCases)
-    func whatWasTakenBeforeTheFloorRoseIsHandedOverOnce(_ kind: Kind) throws {
-        let replay = try makeGuard(kind)
+    @Test func whatWasTakenBeforeTheFloorRoseIsHandedOverOnce() throws {
+        let replay = try makeGuard()
         let old = message(1, epoch: 1)
         #expect(replay.take(old) == .new)
         #expect(replay.show(message(2, epoch: 2, floor: 2)) == .rings)

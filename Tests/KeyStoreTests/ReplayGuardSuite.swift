@@ -6,6 +6,16 @@ import Testing
 
 private let providerOfAll = ProviderKey().publicKey
 
+extension ReplayTables {
+    /// The rows of a guard made at `start`, in memory.
+    static func inMemory() throws(KeyStoreError) -> ReplayTables {
+        let connection = try SQLiteConnection(path: SQLiteConnection.memory, busyTimeout: 0)
+        try connection.declare(Declarations(schema))
+        try fill(connection, floor: start)
+        return ReplayTables(connection: connection)
+    }
+}
+
 /// The common fixture of the replay guard's suites: a file, a message to take, and the expected result.
 protocol ReplayGuardSuite: Sendable {}
 

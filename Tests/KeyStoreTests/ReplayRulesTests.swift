@@ -4,36 +4,18 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// The replay guard's rules, on rows in memory and on the file alike.
+/// The replay guard's rules.
 struct ReplayRulesTests {
-    /// The same rules over two stores of rows.
-    enum Kind: CaseIterable, Sendable {
-        case pure
-        case file
-    }
-
     /// A guard that was made at `start`, and remembers at most `room` messages of a provider and account.
-    private final class Guard {
-        private var rows = MemoryRows()
-        private let file: ReplayGuard?
-        private let scratch: Scratch?
-        private let room: Int
+    private struct Guard {
+        private let file: ReplayGuard
+        private let scratch: Scratch
 
-        init(_ kind: Kind, floor: Timestamp = start, room: Int = ReplayRules.maximumRows) throws {
-            self.room = room
-            switch kind {
-            case .pure:
-                file = nil
-                scratch = nil
-                rows.floorOfAll = floor
-            case .file:
-                let scratch = try Scratch()
-                _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
-                _ = try ExtensionDatabase.create(in: scratch.store, floor: floor)
-                file =
-                    ExtensionDatabase(in: scratch.store, busyTimeout: StoreOptions.patience, maximumRows: room).replay
-                self.scratch = scratch
-            }
+        init(floor: Timestamp = start, room: Int = ReplayRules.maximumRows) throws {
+            scratch = try Scratch()
+            _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick)
+            _ = try ExtensionDatabase.create(in: scratch.store, floor: floor)
+            file = ExtensionDatabase(in: scratch.store, busyTimeout: StoreOptions.patience, maximumRows: room).replay
         }
 
         private func message(
@@ -60,7 +42,6 @@ struct ReplayRulesTests {
         ) -> ReplayRules.Finding {
             let message = message(id, request, provider, account, sent, life)
             let now = start.adding(milliseconds: now)
-            guard let file else { return ReplayRules.take(message, in: &rows, room: room, at: now) }
             let taking = file.take(message, at: now)
             #expect(taking.problem == nil)
             return ReplayRules.Finding(verdict: taking.verdict, isQuiet: taking.isQuiet)
@@ -73,7 +54,6 @@ struct ReplayRulesTests {
         ) -> Bool {
             let message = message(id, request, ReplayRulesTests.provider, "anna", sent, life)
             let now = start.adding(milliseconds: now)
-            guard let file else { return ReplayRules.handOver(message, verdict, in: &rows, at: now) == .rings }
             let handover = file.handOver(message, after: verdict, at: now)
             #expect(handover.problem == nil)
             return handover.rings
@@ -90,17 +70,15 @@ struct ReplayRulesTests {
 
     // MARK: Taking
 
-    @Test(arguments: Kind.allCases)
-    func aMessageIsNewOnce(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func aMessageIsNewOnce() throws {
+        let replay = try Guard()
         #expect(replay.take(1) == .new)
         #expect(replay.take(1) == .again)
         #expect(replay.take(2) == .new)
     }
 
-    @Test(arguments: Kind.allCases)
-    func anotherRequestBringsACopy(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func anotherRequestBringsACopy() throws {
+        let replay = try Guard()
         #expect(replay.take(1, request: "a") == .new)
         #expect(replay.take(1, request: "b") == .copy)
         #expect(replay.take(1, request: "a") == .again, "the first request is remembered")
@@ -108,9 +86,8 @@ struct ReplayRulesTests {
         #expect(replay.take(2, request: String(repeating: "x", count: 100_000)) == .new)
     }
 
-    @Test(arguments: Kind.allCases)
-    func eachSenderAndEachAccountHasItsOwnMessages(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func eachSenderAndEachAccountHasItsOwnMessages() throws {
+        let replay = try Guard()
         #expect(replay.take(1) == .new)
         #expect(replay.take(1, request: "other", provider: ProviderKey().publicKey) == .new)
         #expect(replay.take(1, request: "other", account: "ben") == .new)
@@ -118,9 +95,8 @@ struct ReplayRulesTests {
         #expect(replay.take(1, request: "other", account: "ben") == .again)
     }
 
-    @Test(arguments: Kind.allCases)
-    func whatWasSentBeforeTheGuardWasMadeIsSeenAndGetsNoRow(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func whatWasSentBeforeTheGuardWasMadeIsSeenAndGetsNoRow() throws {
+        let replay = try Guard()
         for _ in 0..<2 {
             #expect(replay.finding(1, sent: 0) == ReplayRules.Finding(verdict: .seen, isQuiet: true))
             #expect(!replay.handOver(1, after: .seen, sent: 0))
@@ -129,21 +105,19 @@ struct ReplayRulesTests {
     }
 
     /// Whatever the clock was when the guard was made: later than now by more than the tolerance is no floor, permanently.
-    @Test(arguments: Kind.allCases)
-    func aFloorFromAClockThatWasAheadIsNone(_ kind: Kind) throws {
+    @Test func aFloorFromAClockThatWasAheadIsNone() throws {
         let day = 24 * Self.hour
-        let ahead = try Guard(kind, floor: start.adding(milliseconds: 2 * day + 1))
+        let ahead = try Guard(floor: start.adding(milliseconds: 2 * day + 1))
         #expect(ahead.take(1, sent: 1, at: day) == .new)
         #expect(ahead.take(2, sent: day + 2, at: day + 2) == .new, "nor when its time comes")
-        let tolerated = try Guard(kind, floor: start.adding(milliseconds: 2 * day))
+        let tolerated = try Guard(floor: start.adding(milliseconds: 2 * day))
         #expect(tolerated.take(1, sent: 1, at: day) == .seen)
     }
 
     // MARK: Handing over
 
-    @Test(arguments: Kind.allCases)
-    func whoHandsAMessageOverFirstRings(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func whoHandsAMessageOverFirstRings() throws {
+        let replay = try Guard()
         #expect(replay.take(1, request: "a") == .new)
         #expect(replay.finding(1, request: "a") == ReplayRules.Finding(verdict: .again, isQuiet: false))
         #expect(replay.finding(1, request: "b") == ReplayRules.Finding(verdict: .copy, isQuiet: false))
@@ -156,9 +130,8 @@ struct ReplayRulesTests {
     }
 
     /// A retry that comes a second later does not ring, and neither does one after a month.
-    @Test(arguments: Kind.allCases)
-    func theSameRequestRingsOnce(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func theSameRequestRingsOnce() throws {
+        let replay = try Guard()
         #expect(replay.rings(1))
         for now in [1, 1000, 60_000, 500_000] as [UInt64] { #expect(!replay.rings(1, at: now)) }
         #expect(!replay.rings(1, request: "other"))
@@ -166,9 +139,8 @@ struct ReplayRulesTests {
     }
 
     /// The guard was lost between the two steps, or could not be written at the first.
-    @Test(arguments: Kind.allCases)
-    func withoutARowOnlyANewMessageRings(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func withoutARowOnlyANewMessageRings() throws {
+        let replay = try Guard()
         for verdict in [.again, .copy, .seen] as [ReplayVerdict] { #expect(!replay.handOver(1, after: verdict)) }
         #expect(replay.handOver(1, after: .new))
         #expect(!replay.handOver(1, after: .new))
@@ -192,9 +164,8 @@ struct ReplayRulesTests {
 
     // MARK: How long a row is kept
 
-    @Test(arguments: Kind.allCases)
-    func aRowIsKeptUntilTwoDaysAfterItsMessageEndsByBothClocks(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func aRowIsKeptUntilTwoDaysAfterItsMessageEndsByBothClocks() throws {
+        let replay = try Guard()
         let end = 11_000 + 48 * Self.hour
         #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
         // Any new message clears what has ended: not before, and not in the last millisecond.
@@ -207,18 +178,16 @@ struct ReplayRulesTests {
     }
 
     /// A clock that runs ten days ahead for one message, and back, makes no copy new again.
-    @Test(arguments: Kind.allCases)
-    func aClockThatJumpsAheadAndBackForgetsNothing(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func aClockThatJumpsAheadAndBackForgetsNothing() throws {
+        let replay = try Guard()
         #expect(replay.take(1, sent: 1000, life: 86_400, at: 1000) == .new)
         #expect(replay.take(2, sent: 2000, life: 2_592_000, at: 240 * Self.hour) == .new)
         #expect(replay.take(1, request: "b", sent: 1000, life: 86_400, at: 3000) == .copy)
     }
 
     /// Nor does a provider whose clock is ahead, and neither does another provider or account with a later message.
-    @Test(arguments: Kind.allCases)
-    func onlyTheOwnProvidersTimeCounts(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func onlyTheOwnProvidersTimeCounts() throws {
+        let replay = try Guard()
         let late = 100 * Self.hour
         #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
         #expect(replay.take(2, provider: ProviderKey().publicKey, sent: late, at: late) == .new)
@@ -228,9 +197,8 @@ struct ReplayRulesTests {
     }
 
     /// What finds a row counts as accepted too.
-    @Test(arguments: Kind.allCases)
-    func aCopyRaisesTheHighestTime(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func aCopyRaisesTheHighestTime() throws {
+        let replay = try Guard()
         let late = 100 * Self.hour
         #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
         #expect(replay.take(2, sent: 2000, life: 2_592_000, at: 2000) == .new)
@@ -240,9 +208,8 @@ struct ReplayRulesTests {
     }
 
     /// A provider seals a message again under its id, and the copy lives longer: it must not be new when the first has ended.
-    @Test(arguments: Kind.allCases)
-    func aCopyThatLivesLongerKeepsTheRow(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func aCopyThatLivesLongerKeepsTheRow() throws {
+        let replay = try Guard()
         let end = 11_000 + 48 * Self.hour
         #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
         #expect(replay.take(1, request: "b", sent: 8000, life: 10, at: 9000) == .copy)
@@ -252,9 +219,8 @@ struct ReplayRulesTests {
 
     // MARK: 4096 rows
 
-    @Test(arguments: Kind.allCases)
-    func theMessageSentFirstMakesRoomAndRaisesTheFloor(_ kind: Kind) throws {
-        let replay = try Guard(kind)
+    @Test func theMessageSentFirstMakesRoomAndRaisesTheFloor() throws {
+        let replay = try Guard()
         // In an order other than that in which they were sent.
         for index in 0..<4096 as Range<UInt64> {
             #expect(replay.take(index, sent: 10 + (index * 1001) % 4096, at: 5000) == .new)
@@ -272,9 +238,8 @@ struct ReplayRulesTests {
     }
 
     /// For room, what has ended goes like any other row: it may be new again when the clock comes back.
-    @Test(arguments: Kind.allCases)
-    func whatHasEndedMakesRoomAndRaisesTheFloor(_ kind: Kind) throws {
-        let replay = try Guard(kind, room: 64)
+    @Test func whatHasEndedMakesRoomAndRaisesTheFloor() throws {
+        let replay = try Guard(room: 64)
         for index in 0..<64 as Range<UInt64> {
             #expect(replay.take(index, sent: 100 + index, life: index == 63 ? 1 : 600, at: 100) == .new)
         }
@@ -286,9 +251,9 @@ struct ReplayRulesTests {
     // MARK: Against a model
 
     /// A thousand messages, some of them again, taken by the rules and by a list that is searched from the start.
-    @Test(arguments: Kind.allCases, [1, 2, 3] as [UInt64])
-    func theRulesAgreeWithASimpleList(_ kind: Kind, _ seed: UInt64) throws {
-        let replay = try Guard(kind)
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func theRulesAgreeWithASimpleList(_ seed: UInt64) throws {
+        let replay = try Guard()
         var random = Seed(seed)
         struct Seen {
             let id: UInt64
