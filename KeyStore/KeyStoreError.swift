@@ -84,8 +84,8 @@ public struct KeyStoreError: CodedError {
         public static let diskFull = Code(known: .diskFull)
         /// The system refused to read or write.
         public static let inputOutput = Code(known: .inputOutput)
-        /// A name, a device id or the name of a setting is empty, too long, or has control or invisible characters; a device
-        /// id starts like a public key, or has only spaces; a setting is too long.
+        /// A name or a device id is empty, too long, or has control or invisible characters; a device id starts like a public
+        /// key, or has only spaces; a setting is too long.
         public static let invalidName = Code(known: .invalidName)
         /// No key has this name.
         public static let unknownName = Code(known: .unknownName)
@@ -114,18 +114,18 @@ public struct KeyStoreError: CodedError {
         /// The store has a later record of the device.
         public static let staleRecord = Code(known: .staleRecord)
         /// A change to a device has a time after the year 2100: it is not in milliseconds.
-        public static let futureTime = Code(known: .futureTime)
+        package static let futureTime = Code(known: .futureTime)
         /// No device has this id.
         public static let unknownDevice = Code(known: .unknownDevice)
         /// The device was removed, and has not registered since.
-        public static let removedDevice = Code(known: .removedDevice)
+        package static let removedDevice = Code(known: .removedDevice)
         /// The account has another pin already.
-        public static let providerAlreadyPinned = Code(known: .providerAlreadyPinned)
+        package static let providerAlreadyPinned = Code(known: .providerAlreadyPinned)
         /// The provider key's secret is not in this store.
         public static let providerOffline = Code(known: .providerOffline)
         /// A device has reported a certificate that this store never issued: it is an old copy, or the provider key was
         /// stolen. A warning: sealing goes on.
-        public static let staleStore = Code(known: .staleStore)
+        package static let staleStore = Code(known: .staleStore)
         /// A rotation is impossible, or would be of no use.
         public static let rotationRefused = Code(known: .rotationRefused)
         /// Not a certificate.
@@ -137,7 +137,7 @@ public struct KeyStoreError: CodedError {
         /// Two certificates have one epoch.
         package static let certificateConflict = Code(known: .certificateConflict)
         /// The certificate is not the one that was requested, or none that may follow the last.
-        public static let wrongCertificate = Code(known: .wrongCertificate)
+        package static let wrongCertificate = Code(known: .wrongCertificate)
         /// Not a request for a certificate.
         package static let malformedRequest = Code(known: .malformedRequest)
         /// An account has two pins already.
@@ -145,7 +145,7 @@ public struct KeyStoreError: CodedError {
         /// The last epoch was 2^32 − 1: only another provider key can go on.
         public static let epochsExhausted = Code(known: .epochsExhausted)
         /// A response to a notification is too large for the file of kept responses.
-        public static let responseTooLarge = Code(known: .responseTooLarge)
+        package static let responseTooLarge = Code(known: .responseTooLarge)
 
         fileprivate static let ofOneRow: Set<Code> = [
             .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
@@ -153,7 +153,7 @@ public struct KeyStoreError: CodedError {
             .removedDevice,
         ]
 
-        fileprivate init?(_ code: TrustError.Code) {
+        init?(_ code: TrustError.Code) {
             guard let known = Known(rawValue: code.description) else { return nil }
             self.known = known
         }
@@ -187,12 +187,6 @@ public struct KeyStoreError: CodedError {
 }
 
 extension KeyStoreError {
-    /// Gives an error of the trust the same code and text.
-    static func trust(_ error: TrustError) -> KeyStoreError {
-        guard let code = Code(error.code) else { preconditionFailure("a code that the store does not have") }
-        return KeyStoreError(code, error.description)
-    }
-
     static var unsupportedSuite: KeyStoreError { KeyStoreError(.unsupportedSuite, CipherSuite.requirement) }
 
     /// The refusal that tells a phone why its registration is not stored; nil if the record is not the reason, but the
@@ -211,5 +205,15 @@ extension KeyStoreError {
         case .unsupportedSuite: .unsupportedSuite
         default: nil
         }
+    }
+}
+
+/// Gives an error of the trust the same code and text as an error of the store.
+func withTrustErrors<R>(_ body: () throws(TrustError) -> R) throws(KeyStoreError) -> R {
+    do throws(TrustError) {
+        return try body()
+    } catch {
+        guard let code = KeyStoreError.Code(error.code) else { preconditionFailure("a code that the store does not have") }
+        throw KeyStoreError(code, error.description)
     }
 }

@@ -13,21 +13,6 @@ extension SQLiteKeyStore {
         check.run()
         return check.findings
     }
-}
-
-extension SQLiteKeyStore {
-    /// What only the files tell before the store is opened.
-    package static func check(filesIn path: String) -> [Finding] {
-        guard let directory = try? StoreDirectory(existing: path), (try? LogFile.index.exists(in: directory)) == true,
-            (try? LogFile.log.exists(in: directory)) == false
-        else { return [] }
-        return [
-            Finding(
-                .warning,
-                "\(directory.file(logName)) is missing beside its index: if somebody removed it, the latest changes are lost",
-                fix: "restore a backup if it is newer")
-        ]
-    }
 
     /// Throws the first problem of the database, after these words if it is damage.
     func requireSound(_ damage: String) throws(KeyStoreError) {
@@ -60,12 +45,10 @@ private struct StoreCheck {
     /// Checks the database, and writes nothing.
     mutating func checkContent() {
         step { check throws(KeyStoreError) in try check.checkDatabase() }
-        let tables: [any StoredRow.Type] = [
-            StoreHeader.self, HeldRow.self, EarlierKeyRow.self,
-        ]
-        step { check throws(KeyStoreError) in try check.checkDeviceKeys() }
-        step { check throws(KeyStoreError) in try check.checkProviderKeys() }
-        for table in tables { checkRows(of: table) }
+        check(DeviceState.self)
+        check(ProviderState.self)
+        checkRows(of: HeldRow.self)
+        checkRows(of: EarlierKeyRow.self)
     }
 
     private mutating func find(_ severity: Finding.Severity, _ message: String, fix: String = "") {
@@ -85,27 +68,7 @@ private struct StoreCheck {
         guard let directory = store.directory else { return }
         let before = findings.count
         step { check throws(KeyStoreError) in check.findings += try directory.warnings() }
-        for name in SQLiteKeyStore.files {
-            step { check throws(KeyStoreError) in _ = try directory.has(name) }
-        }
-        step { check throws(KeyStoreError) in try check.checkStrays(in: directory) }
         if findings.count == before { find(.note, "only their owner can access the files in \(directory.path)") }
-    }
-
-    /// Copies of the store beside its key, and what interrupted commands have left.
-    private mutating func checkStrays(in directory: StoreDirectory) throws(KeyStoreError) {
-        let left = (SQLiteKeyStore.leftovers + [StoreKeyFile.newName]).map(\.description)
-        let own = SQLiteKeyStore.files.map(\.description)
-        for name in try directory.names() where !own.contains(name) {
-            let path = "\(directory.path)/\(name)"
-            if left.contains(name) || name.hasPrefix(NewFile.temporaryPrefix) {
-                find(.warning, "\(path) was left by an interrupted command", fix: "delete it if no command is running")
-            } else if (try? Schema.isStore(fileAt: path)) == true {
-                find(
-                    .warning, "\(path) is a copy of a store, in the same place as the key that opens it",
-                    fix: "move it to another machine")
-            }
-        }
     }
 
     private mutating func checkDatabase() throws(KeyStoreError) {
@@ -136,22 +99,20 @@ private struct StoreCheck {
     /// A key file beside a store with a passphrase opens nothing, but someone may think that it does.
     private mutating func checkKeyFile() throws(KeyStoreError) {
         guard let directory = store.directory, try directory.has(StoreKeyFile.name) else { return }
-        let header = try store.readOnce { (transaction) throws(KeyStoreError) in
-            try transaction.row(StoreHeader.self, "WHERE id = ?", .integer(StoreHeader.id))
-        }
-        if header?.derivation != nil {
+        let header = try store.withConnection { (connection) throws(KeyStoreError) in try StoreHeader(of: connection) }
+        if header.derivation != nil {
             find(.warning, "\(directory.file(StoreKeyFile.name)) is not used: this store needs a passphrase")
         }
     }
 
-    private mutating func checkDeviceKeys() throws(KeyStoreError) {
-        guard let count = try store.checkDeviceState() else { return }
-        find(.note, "the device's state: \(count) key\(count == 1 ? "" : "s"), authentic")
-    }
-
-    private mutating func checkProviderKeys() throws(KeyStoreError) {
-        guard let count = try store.checkProviderState() else { return }
-        find(.note, "the provider's state: \(count) key\(count == 1 ? "" : "s"), authentic")
+    private mutating func check<State: SealedState>(_: State.Type) {
+        step { check throws(KeyStoreError) in
+            let found = try check.store.readOnce { (store) throws(KeyStoreError) -> (state: State, revision: Bytes)? in
+                try store.load()
+            }
+            guard let count = try found?.state.check() else { return }
+            check.find(.note, "the \(State.row)'s state: \(count) key\(count == 1 ? "" : "s"), authentic")
+        }
     }
 
     private mutating func checkRows<Row: StoredRow>(of type: Row.Type) {

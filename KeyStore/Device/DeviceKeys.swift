@@ -36,7 +36,7 @@ extension DeviceState {
     /// Makes an account the default.
     ///
     /// - Throws: `unknownName`.
-    public mutating func setDefault(_ name: String) throws(KeyStoreError) {
+    package mutating func setDefault(_ name: String) throws(KeyStoreError) {
         accounts.insert(accounts.remove(at: try indexWithKeys(name)), at: 0)
     }
 

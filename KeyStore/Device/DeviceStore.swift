@@ -86,3 +86,49 @@ public final class MemoryDeviceStore: DeviceStore {
     /// Deletes the state.
     public func discard() { content.withLock { $0.state = nil } }
 }
+
+extension DeviceState: SealedState {
+    static let row = "device"
+
+    func check() throws(KeyStoreError) -> Int {
+        for account in accounts {
+            for key in account.keys where key.publicKey.suite.isSupported { _ = try key.deviceKey() }
+            _ = try account.updateKey?.signingKey()
+        }
+        return accounts.reduce(0) { $0 + $1.keys.count }
+    }
+}
+
+// A device's state in a sealed row.
+extension SQLiteKeyStore: DeviceStore {
+    /// Returns the state and its revision.
+    public func load() throws(KeyStoreError) -> (state: DeviceState, revision: ContiguousArray<UInt8>)? {
+        try readOnce { (store) throws(KeyStoreError) in try store.load(states.device) }
+    }
+
+    /// Stores a state in place of the one with this revision. If a secret is not in it any more, it is in none of the store's
+    /// files then, not even sealed; what the disk keeps of overwritten blocks is out of reach.
+    public func compareAndSwap(
+        _ state: DeviceState, replacing revision: ContiguousArray<UInt8>?
+    ) throws(KeyStoreError) -> Bool {
+        try write { (store) throws(KeyStoreError) in
+            let present: (state: DeviceState, revision: Bytes)? = try store.load(states.device)
+            guard present?.revision == revision else { return false }
+            try store.replace(present?.state, with: state)
+            return true
+        }
+    }
+
+    /// Deletes the state.
+    public func discard() throws(KeyStoreError) {
+        try write { (store) throws(KeyStoreError) in
+            _ = try store.connection.rows("DELETE FROM states WHERE name = ?", [.text(DeviceState.row)])
+            store.memory.hasLostSecrets = true
+        }
+    }
+
+    /// Empties the log, in which a deleted secret may still be, sealed.
+    package func eraseDeleted() throws(KeyStoreError) {
+        try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+    }
+}

@@ -145,11 +145,7 @@ extension DeviceState {
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic
     ) throws(KeyStoreError) -> ProviderTrust.Change {
         if learned(of: provider, topic).certificate == certificate { return .unchanged }
-        do throws(TrustError) {
-            try certificate.check(for: provider, topic: topic)
-        } catch {
-            throw .trust(error)
-        }
+        try withTrustErrors { () throws(TrustError) in try certificate.check(for: provider, topic: topic) }
         return learn(verified: certificate, of: provider, topic)
     }
 

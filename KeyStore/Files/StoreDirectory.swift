@@ -26,30 +26,10 @@ struct StoreDirectory: Sendable {
 
     /// Creates the directory, and those above it, where missing.
     init(making path: String) throws(KeyStoreError) {
-        var made: [String] = []
-        try self.init(making: path, noting: &made)
-    }
-
-    private init(making path: String, noting made: inout [String]) throws(KeyStoreError) {
         try Self.check(path)
-        for directory in Self.parents(of: path) + [path] {
-            if try Self.makeDirectory(directory) { made.append(directory) }
-        }
+        for directory in Self.parents(of: path) + [path] { try Self.makeDirectory(directory) }
         guard try FileFacts(at: path)?.isDirectory == true else { throw .system(ENOTDIR, "use \(path)") }
         try self.init(existing: path)
-    }
-
-    /// Creates the directory for `body`; if that throws, removes again what was created and is empty.
-    static func making<R>(
-        _ path: String, _ body: (StoreDirectory) throws(KeyStoreError) -> R
-    ) throws(KeyStoreError) -> R {
-        var made: [String] = []
-        do throws(KeyStoreError) {
-            return try body(StoreDirectory(making: path, noting: &made))
-        } catch {
-            for directory in made.reversed() { unsafe rmdir(directory) }
-            throw error
-        }
     }
 
     func file(_ name: StaticString) -> String { "\(path)/\(name)" }
@@ -78,17 +58,14 @@ struct StoreDirectory: Sendable {
         return parents
     }
 
-    /// Returns whether the directory did not exist.
-    private static func makeDirectory(_ path: String) throws(KeyStoreError) -> Bool {
-        let isNew = unsafe mkdir(path, mode) == 0
-        if !isNew, errno != EEXIST {
+    private static func makeDirectory(_ path: String) throws(KeyStoreError) {
+        if unsafe mkdir(path, mode) != 0, errno != EEXIST {
             // A system may refuse to create what exists with an error other than EEXIST.
             let code = errno
             guard try FileFacts(at: path) != nil else { throw .system(code, "create the directory \(path)") }
         }
         // Also of one that exists: its creation may have been interrupted.
         try keepName(of: path)
-        return isNew
     }
 
     // MARK: Files
@@ -110,7 +87,7 @@ struct StoreDirectory: Sendable {
         var fix: String { "if that is not meant, run: chmod -R go= \(quoted(path))" }
         if directory.mode & 0o011 != 0 {
             var open: [String] = []
-            for name in SQLiteKeyStore.keptFiles {
+            for name in [StoreKeyFile.name, SQLiteKeyStore.databaseName, ExtensionDatabase.fileName] {
                 guard let facts = try FileFacts(at: file(name)), facts.isOpenToOthers else { continue }
                 open.append("\(name) (mode \(facts.permissions))")
             }
@@ -159,35 +136,16 @@ struct StoreDirectory: Sendable {
         try .create(file(name), named: file(final ?? name))
     }
 
-    func removeIfPresent(_ name: StaticString) throws(KeyStoreError) { try FileFacts.removeFile(at: file(name)) }
-
-    /// Returns the names of all files, in the order of their bytes.
-    func names() throws(KeyStoreError) -> [String] {
-        guard let stream = unsafe opendir(path) else { throw .system(errno, "read \(path)") }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
-                unsafe String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+    func removeIfPresent(_ name: StaticString) throws(KeyStoreError) {
+        guard unsafe unlink(file(name)) != 0, errno != ENOENT else { return }
+        throw .system(errno, "remove \(file(name))")
     }
 
     /// Renames a finished file, in one step that is on the disk when this returns.
     func rename(_ name: StaticString, to final: StaticString) throws(KeyStoreError) {
-        try move(name, to: final)
-        try synchronize()
-    }
-
-    /// Renames a file, without waiting for the disk.
-    func move(_ name: StaticString, to final: StaticString) throws(KeyStoreError) {
         guard systemRename(file(name), file(final)) == 0 else { throw .system(errno, "write \(file(final))") }
+        try Descriptor(path, O_RDONLY | O_DIRECTORY).synchronize()
     }
-
-    /// Waits until the names of the files are on the disk.
-    func synchronize() throws(KeyStoreError) { try Descriptor(path, O_RDONLY | O_DIRECTORY).synchronize() }
 }
 
 private func systemRename(_ old: String, _ new: String) -> Int32 { unsafe rename(old, new) }
@@ -195,4 +153,93 @@ private func systemRename(_ old: String, _ new: String) -> Int32 { unsafe rename
 /// Quotes a path as one word of a shell command.
 func quoted(_ path: String) -> String {
     "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+}
+
+/// The file `store.key`: 32 random bytes, without which the database cannot be opened.
+enum StoreKeyFile {
+    static let name: StaticString = "store.key"
+    static let newName: StaticString = "store.key.new"
+
+    static func read(at path: String) throws(KeyStoreError) -> SecretBytes {
+        let descriptor = try Descriptor(reading: path)
+        let facts = try FileFacts(of: descriptor)
+        try facts.requireRegular(path)
+        guard facts.size == StoreKDF.keyLength else { throw wrongSize(path, facts.size) }
+        return try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
+            let count = try descriptor.read(into: &key)
+            guard count == StoreKDF.keyLength else { throw wrongSize(path, Int64(count)) }
+        }
+    }
+
+    private static func wrongSize(_ path: String, _ size: Int64) -> KeyStoreError {
+        KeyStoreError(
+            .corruptStore, "\(path) has \(size) bytes instead of \(StoreKDF.keyLength): restore it from a backup")
+    }
+
+    /// Creates the file, or uses the one left by an interrupted creation; the directory is locked.
+    ///
+    /// Never overwrites an existing key: it may be the only one that opens a database stored elsewhere.
+    static func make(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
+        if try directory.has(name) { return try read(at: directory.file(name)) }
+        try directory.removeIfPresent(newName)
+        let key = SecretBytes(randomCount: StoreKDF.keyLength)
+        try write(key, in: directory)
+        return key
+    }
+
+    static func write(_ key: borrowing SecretBytes, in directory: StoreDirectory) throws(KeyStoreError) {
+        let file = try directory.create(newName, for: name)
+        try key.withSpan { (key) throws(KeyStoreError) in try file.write(key) }
+        try directory.rename(newName, to: name)
+    }
+}
+
+/// A file that did not exist before: written under a random name in its directory, and given its own when it is finished.
+final class NewFile {
+    /// The path as the caller named it.
+    let path: String
+    /// The same without links above the file: one text for each file.
+    let resolved: String
+    /// The path until the file is finished.
+    let temporary: String
+    private var isFinished = false
+
+    /// How the names of unfinished files begin.
+    static let temporaryPrefix = ".pushcrypt-"
+
+    /// Throws `storeExists` if there is such a file.
+    init(_ path: String) throws(KeyStoreError) {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
+        guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
+            throw KeyStoreError(.inputOutput, "\(quoted(path)) names no file")
+        }
+        let real = try realPath(slash.map { String(path[...$0]) } ?? "./")
+        let parent = real == "/" ? "" : real
+        self.path = path
+        resolved = "\(parent)/\(name)"
+        temporary = "\(parent)/\(Self.temporaryPrefix)" + String(UInt64.random(in: 0 ... .max), radix: 36)
+        guard try FileFacts(at: resolved) == nil else { throw exists }
+    }
+
+    private var exists: KeyStoreError {
+        KeyStoreError(.storeExists, "\(path) exists already: name another file")
+    }
+
+    func create() throws(KeyStoreError) -> Descriptor { try .create(temporary, named: path) }
+
+    /// Gives the file its name, unless another has it by now; the name is on the disk when this returns.
+    func finish() throws(KeyStoreError) {
+        guard try FileFacts(at: resolved) == nil else { throw exists }
+        guard unsafe rename(temporary, resolved) == 0 else { throw .system(errno, "write \(path)") }
+        isFinished = true
+        // The file is complete under its name, even if its directory cannot be synchronised.
+        try? keepName(of: resolved)
+    }
+
+    /// Removes the file, finished or not, and what SQLite left beside the temporary one.
+    func discard() {
+        for end in ["", "-wal", "-shm", "-journal"] { unsafe unlink(temporary + end) }
+        if isFinished { unsafe unlink(resolved) }
+    }
 }

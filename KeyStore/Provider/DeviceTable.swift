@@ -4,10 +4,11 @@ internal import Pushcrypt
 /// device that is held, `lost` says that its grant has ended.
 struct HeldRow: StoredRow {
     static let table = StoreTable(
-        "devices", key: "id", "public_key", "key_id", "generation", "created", "updated", "user", "topic", "provider",
-        "epoch", "suites", "app_version", "token", "environment", "update_key", "sequence", "relay_grant", "removed",
-        "reason", "lost")
-    static let put = table.put
+        "devices", key: "id",
+        columns: "public_key", "key_id", "generation", "created", "updated", "user", "topic", "provider", "epoch",
+        "suites",
+        "app_version", "token", "environment", "update_key", "sequence", "relay_grant", "removed", "reason", "lost")
+    fileprivate static let selectByID = "\(table.select) WHERE id = ?"
     /// The value stored as NULL: nearly every device reports it.
     private static let usualSuites = RegistrationReply.standardSuites
 
@@ -16,25 +17,29 @@ struct HeldRow: StoredRow {
     init(_ held: Held) { self.held = held }
 
     init(_ columns: inout ColumnReader) throws(KeyStoreError) {
-        let (id, publicKey) = (try columns.text(), try columns.optionalDevicePublicKey())
+        let (id, publicKey) = (try columns.text(), try columns.optionalDeviceKey())
         // Of an authentic row it is the key's: to compare would be to hash each key that is sealed to.
-        let keyID = try columns.optionalUnsigned()
-        let generation = try columns.optionalUnsigned()
+        let keyID = try columns.optionalNumber(UInt32.init(exactly:))
+        let generation = try columns.optionalNumber()
         let (createdAt, updatedAt) = (try columns.optionalTime(), try columns.optionalTime())
-        let (user, topic) = (try columns.optionalText(), try columns.topic())
-        let (pinnedProvider, epoch) = (try columns.optionalProviderPublicKey(), try columns.optionalEpoch())
-        let suites = try columns.optionalBlob().map(Array.init)
-        let (appVersion, token) = (try columns.appVersion(), try columns.optionalBlob()?.hex)
-        let environment = try columns.pushEnvironment()
-        let (updateKey, sequence) = (try columns.optionalSigningPublicKey(), try columns.unsigned())
+        let (user, topic) = (try columns.optionalText(), try columns.optionalText { try? Topic($0) })
+        let pinnedProvider = try columns.optionalProviderKey()
+        let epoch = try columns.optionalNumber(UInt32.init(exactly:))
+        let suites = try columns.optionalBlob(Array.init)
+        let appVersion = try columns.optionalText { AppVersion($0) }
+        let token = try columns.optionalBlob(\.hex)
+        let environment: PushEnvironment? = try columns.optionalNumber {
+            $0 == 1 ? .production : $0 == 2 ? .development : nil
+        }
+        let (updateKey, sequence) = (try columns.optionalSigningKey(), try columns.number())
         let (grant, removedAt) = (try columns.optionalText(), try columns.optionalTime())
-        let (reason, isLost) = (try columns.optionalText(), try columns.optionalUnsigned() != nil)
+        let (reason, isLost) = (try columns.optionalText(), try columns.optionalNumber() != nil)
         if let removedAt {
             var key: RemovedDevice.LastKey?
             if let generation {
-                guard let suite = suites?.first.flatMap(CipherSuite.init(rawValue:)),
-                    let keyID = keyID.flatMap(UInt32.init(exactly:))
-                else { throw columns.damaged }
+                guard let suite = suites?.first.flatMap(CipherSuite.init(rawValue:)), let keyID else {
+                    throw columns.damaged
+                }
                 key = RemovedDevice.LastKey(generation: generation, suite: suite, id: KeyID(value: keyID))
             }
             held = .removed(
@@ -62,7 +67,7 @@ struct HeldRow: StoredRow {
                 device.epoch.map { .integer(Int64($0)) } ?? .null,
                 device.suites == Self.usualSuites ? .null : .blob(Bytes(device.suites)),
                 .text(device.appVersion?.description), .blob(device.token.flatMap(Bytes.init(lowerCaseHex:))),
-                device.environment.map { .integer($0.code) } ?? .null, .blob(device.updateKey?.bytes),
+                device.environment.map { .integer($0 == .production ? 1 : 2) } ?? .null, .blob(device.updateKey?.bytes),
                 .unsigned(device.sequence), .text(device.grant ?? device.endedGrant), .null, .null,
                 device.endedGrant == nil ? .null : .integer(1),
             ]
@@ -79,30 +84,9 @@ struct HeldRow: StoredRow {
     }
 }
 
-extension PushEnvironment {
-    fileprivate var code: Int64 {
-        switch self {
-        case .production: 1
-        case .development: 2
-        }
-    }
-}
-
-extension ColumnReader {
-    fileprivate mutating func pushEnvironment() throws(KeyStoreError) -> PushEnvironment? {
-        switch try optionalUnsigned() {
-        case nil: nil
-        case 1: .production
-        case 2: .development
-        default: throw damaged
-        }
-    }
-}
-
 /// A key that a device had before its present one: it answers what was sealed to it.
 struct EarlierKeyRow: StoredRow {
-    static let table = StoreTable("earlier_keys", key: "key_id, device, replaced", count: 3, "public_key")
-    static let put = table.put
+    static let table = StoreTable("earlier_keys", key: "key_id", "device", "replaced", columns: "public_key")
 
     let device: String
     let publicKey: DevicePublicKey
@@ -113,9 +97,9 @@ struct EarlierKeyRow: StoredRow {
     }
 
     init(_ columns: inout ColumnReader) throws(KeyStoreError) {
-        let id = try columns.integer()
+        let id = try columns.number()
         (device, replacedAt) = (try columns.text(), try columns.time())
-        guard let key = try columns.optionalDevicePublicKey(), id == Int64(key.id.value) else { throw columns.damaged }
+        guard let key = try columns.optionalDeviceKey(), id == UInt64(key.id.value) else { throw columns.damaged }
         publicKey = key
     }
 
@@ -124,11 +108,85 @@ struct EarlierKeyRow: StoredRow {
     }
 }
 
+// MARK: What is held
+
+extension Held {
+    var device: DeviceRecord? { if case .device(let device) = self { device } else { nil } }
+
+    var removed: RemovedDevice? { if case .removed(let removed) = self { removed } else { nil } }
+
+    var id: String {
+        switch self {
+        case .device(let device): device.id
+        case .removed(let removed): removed.id
+        }
+    }
+
+    var user: String? { device?.user ?? removed?.user }
+
+    var topic: Topic? { device?.topic ?? removed?.topic }
+
+    /// The key under which records are signed, and the last sequence.
+    var signing: RemovedDevice.Signing {
+        switch self {
+        case .device(let device): RemovedDevice.Signing(updateKey: device.updateKey, sequence: device.sequence)
+        case .removed(let removed): removed.signing
+        }
+    }
+
+    var lastKey: RemovedDevice.LastKey? {
+        guard let device else { return removed?.lastKey }
+        return RemovedDevice.LastKey(
+            generation: device.generation, suite: device.publicKey.suite, id: device.publicKey.id)
+    }
+
+    /// The suite and the generation of a key, of which a later one counts.
+    struct Rank: Comparable {
+        var suite = CipherSuite.x25519
+        var generation: UInt64 = 0
+
+        static func < (a: Rank, b: Rank) -> Bool { (a.suite, a.generation) < (b.suite, b.generation) }
+    }
+
+    var rank: Rank? {
+        if let device { return Rank(suite: device.publicKey.suite, generation: device.generation) }
+        return removed?.lastKey.map { Rank(suite: $0.suite, generation: $0.generation) }
+    }
+
+    /// Whether the device has ended itself, for good.
+    var isEnd: Bool { removed?.isEnd ?? false }
+
+    /// Whether a record without a session may change the device. [D-23]
+    var acceptsOpenRecords: Bool { removed?.isLost ?? true }
+
+    /// Whether the device's last key was this one; of a removed device's key only the id is known.
+    func hasLast(_ key: DevicePublicKey) -> Bool {
+        if let device { return device.publicKey == key }
+        return lastKey?.id == key.id
+    }
+
+    /// Returns the row with a higher sequence: a record that another store has taken is no news here. Nil if it is none. [D-40]
+    func raised(to sequence: UInt64?) -> Held? {
+        guard let sequence, sequence > signing.sequence else { return nil }
+        switch self {
+        case .device(var device):
+            device.sequence = sequence
+            return .device(device)
+        case .removed(var removed):
+            removed.signing.sequence = sequence
+            return .removed(removed)
+        }
+    }
+}
+
 // MARK: Look-ups
 extension StoreTransaction {
     func held(_ id: String) throws(KeyStoreError) -> Held? {
-        let row: HeldRow? = try row(key: .text(id))
-        return row?.held
+        let rows: [HeldRow] = try connection.rows(HeldRow.selectByID, [.text(id)], verified)
+        guard let held = rows.first?.held else { return nil }
+        // In a database whose declarations were changed, two different texts may compare equal.
+        guard StoreName.areEqual(held.id, id) else { throw .damagedRow(.text(held.id), in: HeldRow.table.name) }
+        return held
     }
 
     /// Returns what a sound row says.

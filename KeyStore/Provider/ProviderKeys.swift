@@ -6,29 +6,21 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `nameTaken`, `invalidName`.
     public func generateProviderKey(
-        named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
+        named name: String = DeviceState.defaultName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try importProviderKey(nil, named: name, topic: topic, at: now)
+        try importProviderKey(ProviderKey(), named: name, topic: topic, at: now)
     }
 
     /// Imports a key generated elsewhere under a new name, at epoch 0.
     ///
     /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` if the store holds this key, or one with
     ///   its id.
-    public func importProviderKey(
-        _ key: ProviderKey, named name: String = defaultName, topic: Topic? = nil,
+    package func importProviderKey(
+        _ key: ProviderKey, named name: String = DeviceState.defaultName, topic: Topic? = nil,
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try importProviderKey(.some(key), named: name, topic: topic, at: now)
-    }
-
-    private func importProviderKey(
-        _ key: ProviderKey?, named name: String, topic: Topic?, at now: Timestamp
-    ) throws(KeyStoreError) -> ProviderKeyRecord {
         try changeProvider { (state) throws(KeyStoreError) in
-            var new = key ?? ProviderKey()
-            while key == nil, state.hasID(new.id) { new = ProviderKey() }
-            let added = try state.add(new.publicKey, secret: Secret(of: new), named: name, topic: topic, at: now)
+            let added = try state.add(key.publicKey, secret: Secret(of: key), named: name, topic: topic, at: now)
             return state.record(added)
         }
     }
@@ -40,7 +32,7 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`.
     package func addOfflineProviderKey(
-        _ key: ProviderKey, named name: String = defaultName, topic: Topic, expires: Interval? = nil,
+        _ key: ProviderKey, named name: String = DeviceState.defaultName, topic: Topic, expires: Interval? = nil,
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         let signingKey = SigningKey()
@@ -58,7 +50,8 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`; `badCertificateSignature`, `weakKey`.
     package func addOfflineProviderKey(
-        signing credential: SigningCredential, named name: String = defaultName, topic: Topic, at now: Timestamp
+        signing credential: SigningCredential, named name: String = DeviceState.defaultName, topic: Topic,
+        at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         try withTrustErrors { () throws(TrustError) in
             try credential.certificate.check(for: credential.provider, topic: topic)
@@ -108,7 +101,7 @@ extension SQLiteKeyStore {
     /// Returns the secret of a provider key; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`; `providerOffline` if it is not in this store.
-    public func providerSecret(named name: String? = nil) throws(KeyStoreError) -> ProviderKey {
+    package func providerSecret(named name: String? = nil) throws(KeyStoreError) -> ProviderKey {
         try provider().key(name).providerKey()
     }
 
@@ -140,7 +133,7 @@ extension SQLiteKeyStore {
     /// Returns a test for the provider key that a device reports as pinned: whether this store never had it.
     ///
     /// Such a key is evidence of a false enrolment. A store without provider keys, or with damaged ones, finds nothing foreign.
-    public func foreignMemberTest() throws(KeyStoreError)
+    package func foreignMemberTest() throws(KeyStoreError)
         -> @Sendable (ProviderPublicKey?) -> [RegistrationReply.ForeignMember]
     {
         let state = try readOnce { (store) throws(KeyStoreError) in try store.providerIfSound() }
@@ -149,7 +142,7 @@ extension SQLiteKeyStore {
     }
 
     /// Sets the default name; throws `unknownName`.
-    public func setDefaultProviderKey(named name: String) throws(KeyStoreError) {
+    package func setDefaultProviderKey(named name: String) throws(KeyStoreError) {
         try changeProvider { (state) throws(KeyStoreError) in try state.setDefault(name) }
     }
 
@@ -247,49 +240,20 @@ extension SQLiteKeyStore {
 
     /// Returns a text that a program keeps in the store, such as `title`; nil if it was never set.
     package func setting(named name: String) throws(KeyStoreError) -> String? {
-        try checkSettingName(name)
-        return try provider().settings[name]
+        try provider().settings[name]
     }
 
-    /// Stores a text of at most 4096 bytes under a name of ASCII letters, digits and `-`; nil removes it.
+    /// Stores a text of at most 4096 bytes; nil removes it.
     ///
-    /// - Throws: `invalidName` for another name or a longer text.
+    /// - Throws: `invalidName` for a longer text.
     package func setSetting(_ value: String?, named name: String) throws(KeyStoreError) {
-        try checkSettingName(name)
         guard value?.utf8.count ?? 0 <= Self.maximumSettingLength else {
             throw KeyStoreError(.invalidName, "a setting may have at most \(Self.maximumSettingLength) bytes")
         }
         try changeProvider { $0.settings[name] = value }
     }
-
-    private func checkSettingName(_ name: String) throws(KeyStoreError) {
-        let isAllowed = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
-        guard isAllowed, (1...StoreName.maximumLength).contains(name.utf8.count) else {
-            throw KeyStoreError(.invalidName, "the name of a setting may only contain ASCII letters, digits and '-'")
-        }
-    }
 }
 
 extension KeyStoreError {
     package static var noPushKey: KeyStoreError { KeyStoreError(.unknownName, "the store has no push key") }
-}
-
-/// Gives an error of the trust the same code as an error of the store.
-func withTrustErrors<R>(_ body: () throws(TrustError) -> R) throws(KeyStoreError) -> R {
-    do throws(TrustError) {
-        return try body()
-    } catch {
-        throw .trust(error)
-    }
-}
-
-extension SQLiteKeyStore {
-    /// Checks the sealed row, and each secret against its public key; returns the number of keys.
-    func checkProviderState() throws(KeyStoreError) -> Int? {
-        let found: (state: ProviderState, revision: Bytes)? = try readOnce { (store) throws(KeyStoreError) in
-            try store.load()
-        }
-        try found?.state.check()
-        return found?.state.keys.count
-    }
 }

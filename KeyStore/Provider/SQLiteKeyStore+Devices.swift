@@ -81,11 +81,13 @@ extension StoreTransaction {
         try arrival.owner.check()
         // Which also repairs a damaged row.
         let held = arrival.replaces ? try heldIfSound(arrival.id) : try held(arrival.id)
-        let reported = try reportedCertificate(arrival.registration)
+        // Damaged keys must not stop a registration: whatever uses them says so.
+        var state = arrival.registration.certificate == nil ? nil : try providerIfSound()
+        let epoch = state?.note(arrival.registration, verified: &memory.verified)
         let change = try DeviceRules.accept(
-            arrival, held: held, holders: try holders(of: arrival, over: held), epoch: reported?.epoch, at: now)
+            arrival, held: held, holders: try holders(of: arrival, over: held), epoch: epoch ?? nil, at: now)
         try perform(change, at: now)
-        if let reported, change.outcome != .stale { try note(reported) }
+        if let state, change.outcome != .stale { try changeProvider { $0 = state } }
         return change.outcome
     }
 

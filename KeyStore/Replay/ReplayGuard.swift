@@ -1,4 +1,4 @@
-public import Pushcrypt
+package import Pushcrypt
 
 /// What a replay guard finds about a message that has passed every other step. (`Docs/Format.md`, Replay)
 public enum ReplayVerdict: Hashable, Sendable {
@@ -221,7 +221,7 @@ package struct ReplayGuard: Sendable {
 
 extension ExtensionDatabase {
     /// Checks the database in a store's directory. Changes nothing; finds nothing if there is no file.
-    public static func check(in directory: String, at now: Timestamp) -> [Finding] {
+    package static func check(in directory: String, at now: Timestamp) -> [Finding] {
         let outcome = "the next message recreates it, and messages sent more than ten minutes earlier count as shown"
         let file = RecoverableDatabase(in: directory, busyTimeout: busyTimeout)
         do throws(KeyStoreError) {

@@ -1,8 +1,7 @@
 internal import Pushcrypt
 
-/// The keys that protect a store: one seals states, one authenticates rows.
+/// The keys that protect a store: one seals states, one authenticates rows. No other store has them.
 final class StoreKeys: Sendable {
-    static let storeIDLength = 16
     private static let context: StaticString = "pcstore1"
 
     private enum Purpose: UInt64 {
@@ -10,19 +9,12 @@ final class StoreKeys: Sendable {
         case authentication = 2
     }
 
-    let storeID: Bytes
     /// One after the other, in the order of their purposes.
     private let keys: SecretBytes
 
-    private static let purposes = Purpose.sealing.rawValue...Purpose.authentication.rawValue
-
-    init(storeKey: borrowing SecretBytes, storeID: Bytes) {
-        self.storeID = storeID
-        keys = StoreKDF.subkeys(Self.purposes, context: Self.context, of: storeKey)
-    }
-
-    convenience init(newStoreWith storeKey: consuming SecretBytes) {
-        self.init(storeKey: storeKey, storeID: Sodium.randomBytes(Self.storeIDLength))
+    init(storeKey: borrowing SecretBytes) {
+        keys = StoreKDF.subkeys(
+            Purpose.sealing.rawValue...Purpose.authentication.rawValue, context: Self.context, of: storeKey)
     }
 
     private func withKey<R: ~Copyable, E: Error>(
@@ -36,22 +28,14 @@ final class StoreKeys: Sendable {
 
     // MARK: Rows
 
-    /// Returns the tag of a row, which binds it to these values, in this table, of this store.
-    func tag(of values: ArraySlice<SQLiteValue>, in table: StaticString) -> Bytes {
-        tag(in: table) { message in for value in values { message.append(value) } }
-    }
-
-    /// Returns the tag of the first columns of a row in place.
-    func tag(of row: SQLiteRow, columns: Int, in table: StaticString) -> Bytes {
-        tag(in: table) { message in for column in 0..<columns { message.append(row, column) } }
-    }
-
-    private func tag(in table: StaticString, _ appendValues: (inout Bytes) -> Void) -> Bytes {
+    /// Returns the tag of a row, which binds it to these values, in this table.
+    func tag(of values: [SQLiteValue], in table: StaticString) -> Bytes {
         var message = Bytes()
         message.reserveCapacity(512)
         message.append("pushcrypt/1 store row\0")
-        appendLabel(table, to: &message)
-        appendValues(&message)
+        message.append(UInt8(truncatingIfNeeded: table.utf8CodeUnitCount))
+        message.append(table)
+        for value in values { message.append(value) }
         return withKey(for: .authentication) { BLAKE2b.tag(of: message.span, key: $0) }
     }
 
@@ -78,18 +62,106 @@ final class StoreKeys: Sendable {
         }
     }
 
-    private func associatedData(_ name: String, _ revision: Bytes) -> Bytes {
-        var data = Bytes()
-        appendLabel("states", to: &data)
-        data += revision
-        data += Bytes(name.utf8)
-        return data
+    private func associatedData(_ name: String, _ revision: Bytes) -> Bytes { revision + Bytes(name.utf8) }
+}
+
+/// The single row that says how to obtain the store key, and which one it is.
+struct StoreHeader {
+    /// How the store key is derived from a passphrase; nil for a store with a `store.key`.
+    struct Derivation {
+        let salt: Bytes
+        let cost: StoreKDF.Cost
+
+        /// Creates a derivation with a new salt.
+        init(cost: StoreKDF.Cost) { (salt, self.cost) = (Sodium.randomBytes(StoreKDF.saltLength), cost) }
+
+        /// Reads a derivation, which nothing authenticates: the limits keep a hostile file from exhausting the machine.
+        fileprivate init?(_ salt: Bytes, _ passes: SQLiteValue, _ memory: SQLiteValue) {
+            guard salt.count == StoreKDF.saltLength, case .integer(let passes) = passes,
+                case .integer(let memory) = memory, let passes = UInt64(exactly: passes),
+                let memory = Int(exactly: memory), let cost = StoreKDF.Cost(passes: passes, memory: memory)
+            else { return nil }
+            (self.salt, self.cost) = (salt, cost)
+        }
+
+        func storeKey(from passphrase: StorePassphrase) throws(KeyStoreError) -> SecretBytes {
+            do throws(SodiumRefusal) {
+                return try passphrase.storeKey(salt: salt.span, cost: cost)
+            } catch {
+                throw KeyStoreError(
+                    .inputOutput,
+                    "deriving the key from the passphrase takes \(cost.memory >> 20) MiB of memory, which the system refused: free some memory and try again"
+                )
+            }
+        }
     }
 
-    /// Appends the store's id, and a table's name with its length.
-    private func appendLabel(_ table: StaticString, to bytes: inout Bytes) {
-        bytes.append(contentsOf: storeID)
-        bytes.append(UInt8(truncatingIfNeeded: table.utf8CodeUnitCount))
-        bytes.append(table)
+    let derivation: Derivation?
+    let keyCheck: Bytes
+
+    init(of connection: SQLiteConnection) throws(KeyStoreError) {
+        let row = try connection.rows("SELECT salt, passes, memory, key_check FROM store").first
+        guard let row, case .blob(let keyCheck) = row[3] else { throw Self.damaged(connection) }
+        self.keyCheck = keyCheck
+        switch row[0] {
+        case .null: derivation = nil
+        case .blob(let salt):
+            guard let derivation = Derivation(salt, row[1], row[2]) else { throw Self.damaged(connection) }
+            self.derivation = derivation
+        default: throw Self.damaged(connection)
+        }
     }
+
+    private static func damaged(_ connection: SQLiteConnection) -> KeyStoreError {
+        KeyStoreError(.corruptStore, "the header of \(connection.name) is damaged: restore it from a backup")
+    }
+
+    static func write(
+        _ keys: StoreKeys, _ derivation: Derivation?, to connection: SQLiteConnection
+    ) throws(KeyStoreError) {
+        try connection.rows(
+            "INSERT INTO store (id, salt, passes, memory, key_check) VALUES (1, ?, ?, ?, ?)",
+            [
+                .blob(derivation?.salt), derivation.map { .unsigned($0.cost.passes) } ?? .null,
+                derivation.map { .integer(Int64($0.cost.memory)) } ?? .null, .blob(keys.check),
+            ])
+    }
+
+    /// Whether these are the keys of the store.
+    func isOf(_ keys: StoreKeys) -> Bool { Sodium.areEqual(keys.check.span, keyCheck.span) }
+}
+
+/// A passphrase that opens a key store, in guarded memory; it is never printed.
+///
+/// The caller wipes the bytes passed in. They are bytes and not a `String`, because a string cannot be wiped.
+public final class StorePassphrase: Sendable {
+    /// The maximum length of a passphrase, in bytes.
+    package static let maximumLength = 1024
+
+    private let secret: SecretBytes
+
+    /// Creates a copy of 1 to 1024 bytes, exactly as they are; throws `invalidPassphrase`.
+    public init(_ bytes: Span<UInt8>) throws(KeyStoreError) {
+        guard (1...Self.maximumLength).contains(bytes.count) else {
+            throw KeyStoreError(
+                .invalidPassphrase,
+                bytes.isEmpty
+                    ? "the passphrase is empty" : "the passphrase is longer than \(Self.maximumLength) bytes")
+        }
+        secret = SecretBytes(copying: bytes)
+    }
+
+    func storeKey(salt: Span<UInt8>, cost: StoreKDF.Cost) throws(SodiumRefusal) -> SecretBytes {
+        try secret.withSpan { (text) throws(SodiumRefusal) in
+            try StoreKDF.key(passphrase: text, salt: salt, cost: cost)
+        }
+    }
+}
+
+extension StorePassphrase: CustomStringConvertible, CustomReflectable {
+    /// The name of the type.
+    public var description: String { "StorePassphrase" }
+
+    /// An empty mirror.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -14,29 +14,12 @@ struct StoreTransaction {
         try connection.rows("\(Row.table.select) \(clause)", values, verified)
     }
 
-    /// Returns the single row that a clause selects.
-    func row<Row: StoredRow>(
-        _: Row.Type = Row.self, _ clause: String, _ values: SQLiteValue...
-    ) throws(KeyStoreError) -> Row? {
-        try connection.firstRow("\(Row.table.select) \(clause)", values, verified)
-    }
-
-    /// Returns the row with this primary key.
-    ///
-    /// Compares the key again: in a database whose declarations were changed, two different texts may compare equal.
-    func row<Row: StoredRow>(_: Row.Type = Row.self, key: SQLiteValue) throws(KeyStoreError) -> Row? {
-        try connection.firstRow(Row.table.selectByKey, [key]) { (row) throws(KeyStoreError) in
-            guard row.has(key, in: 0) else { throw .damagedRow(key, in: Row.table.name) }
-            return try verified(row)
-        }
-    }
-
     /// Checks the tag of a row that was read with its table's `select`, and decodes it.
     func verified<Row: StoredRow>(_ row: SQLiteRow) throws(KeyStoreError) -> Row {
         let table = Row.table
         var columns = ColumnReader(row, of: table)
         guard row.count == table.count + 1, row.isBlob(table.count) else { throw columns.damaged }
-        let tag = keys.tag(of: row, columns: table.count, in: table.name)
+        let tag = keys.tag(of: (0..<table.count).map { row[$0] }, in: table.name)
         guard row.withBytes(table.count, { Sodium.areEqual($0, tag.span) }) else { throw columns.damaged }
         return try Row(&columns)
     }
@@ -44,17 +27,16 @@ struct StoreTransaction {
     /// Writes a row, replacing the one with its primary key, if any.
     func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
         var values = row.values
-        values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
-        try connection.rows(Row.put, values)
+        values.append(.blob(keys.tag(of: values, in: Row.table.name)))
+        try connection.rows(Row.table.put, values)
     }
 }
 
-/// The provider's state as one transaction has read and changed it.
+/// The provider's state as one transaction has read and changed it, and what has become of secrets.
 final class TransactionMemory {
-    fileprivate(set) var provider: ProviderState?
-    fileprivate(set) var hasChanged = false
-    /// Whether a secret is in the state no more.
-    fileprivate(set) var hasLostSecrets = false
+    fileprivate var provider: ProviderState?
+    /// Whether a secret is in a state no more.
+    var hasLostSecrets = false
     /// The certificates of devices that were verified, with the keys that have signed them.
     var verified: [Certificate: ProviderPublicKey] = [:]
 }
@@ -87,11 +69,8 @@ extension StoreTransaction {
         var new = old
         let result = try body(&new)
         guard new != old else { return result }
-        try store(new)
+        try replace(old, with: new)
         memory.provider = new
-        memory.hasChanged = true
-        let kept = Set(new.secrets.map(\.place))
-        if old.secrets.contains(where: { !kept.contains($0.place) }) { memory.hasLostSecrets = true }
         return result
     }
 }
@@ -153,19 +132,142 @@ extension SQLiteValue {
     /// Returns whether an index has this value before another: NULL, then numbers, texts, blobs; texts and blobs by
     /// their bytes.
     fileprivate func precedes(_ other: SQLiteValue) -> Bool {
-        switch (self, other) {
-        case (.integer(let a), .integer(let b)): a < b
-        case (.text(let a), .text(let b)), (.blob(let a), .blob(let b)): a.lexicographicallyPrecedes(b)
-        default: rank < other.rank
+        let (a, b) = (order, other.order)
+        return (a.kind, a.number) == (b.kind, b.number)
+            ? a.bytes.lexicographicallyPrecedes(b.bytes) : (a.kind, a.number) < (b.kind, b.number)
+    }
+
+    private var order: (kind: Int, number: Int64, bytes: Bytes) {
+        switch self {
+        case .null: (0, 0, [])
+        case .integer(let number): (1, number, [])
+        case .text(let bytes): (2, 0, bytes)
+        case .blob(let bytes): (3, 0, bytes)
+        }
+    }
+}
+
+// MARK: Rows
+
+/// A row of one table: how it is written, and how it is read after its tag was checked.
+protocol StoredRow {
+    static var table: StoreTable { get }
+    /// One value per column of the table, the primary key first.
+    var values: [SQLiteValue] { get }
+    init(_ columns: inout ColumnReader) throws(KeyStoreError)
+}
+
+/// The name and columns of a table, and its statements. The row's tag is not listed; it is read and written as the last column.
+struct StoreTable: Sendable {
+    let name: StaticString
+    /// The columns of the primary key.
+    let key: String
+    let keyCount: Int
+    let count: Int
+    let select: String
+    let put: String
+
+    init(_ name: StaticString, key: String..., columns: String...) {
+        let columns = key + columns
+        let list = (columns + ["tag"]).joined(separator: ", ")
+        self.name = name
+        (self.key, keyCount, count) = (key.joined(separator: ", "), key.count, columns.count)
+        select = "SELECT \(list) FROM \(name)"
+        put = "INSERT OR REPLACE INTO \(name) (\(list)) VALUES (\(String(repeating: "?, ", count: count))?)"
+    }
+}
+
+/// Reads the columns of an authenticated row one by one. A value of the wrong kind is an error, like a wrong tag. Import checks are
+/// skipped, which cost 60 µs for a provider key: the tag proves that a key passed its check before.
+struct ColumnReader {
+    private let table: StaticString
+    private let row: SQLiteRow
+    private var position = 0
+
+    init(_ row: SQLiteRow, of table: StoreTable) { (self.row, self.table) = (row, table.name) }
+
+    var damaged: KeyStoreError { .damagedRow(row.count > 0 ? row[0] : .null, in: table) }
+
+    /// Returns what the next column holds; nil for NULL.
+    private mutating func optional<R>(_ read: (SQLiteRow, Int) -> R?) throws(KeyStoreError) -> R? {
+        defer { position += 1 }
+        if row.isNull(position) { return nil }
+        guard let value = read(row, position) else { throw damaged }
+        return value
+    }
+
+    private func required<R>(_ value: R?) throws(KeyStoreError) -> R {
+        guard let value else { throw damaged }
+        return value
+    }
+
+    mutating func optionalNumber<R>(_ parse: (UInt64) -> R? = { $0 }) throws(KeyStoreError) -> R? {
+        try optional { $0.isInteger($1) ? parse(UInt64(bitPattern: $0.integer($1))) : nil }
+    }
+
+    mutating func number() throws(KeyStoreError) -> UInt64 {
+        let number = try optionalNumber()
+        return try required(number)
+    }
+
+    mutating func optionalTime() throws(KeyStoreError) -> Timestamp? {
+        try optionalNumber { Timestamp(milliseconds: $0) }
+    }
+
+    mutating func time() throws(KeyStoreError) -> Timestamp { Timestamp(milliseconds: try number()) }
+
+    mutating func optionalBlob<R>(_ parse: (Bytes) -> R? = { $0 }) throws(KeyStoreError) -> R? {
+        try optional { $0.isBlob($1) ? parse(Bytes($0, $1)) : nil }
+    }
+
+    mutating func optionalText<R>(_ parse: (String) -> R? = { $0 }) throws(KeyStoreError) -> R? {
+        try optional { row, column in
+            guard row.isText(column) else { return nil }
+            return row.withBytes(column) { bytes in
+                parse(unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) })
+            }
         }
     }
 
-    private var rank: Int {
-        switch self {
-        case .null: 0
-        case .integer: 1
-        case .text: 2
-        case .blob: 3
+    mutating func text() throws(KeyStoreError) -> String {
+        let text = try optionalText()
+        return try required(text)
+    }
+
+    mutating func optionalDeviceKey() throws(KeyStoreError) -> DevicePublicKey? {
+        try optionalBlob { bytes in
+            CipherSuite.allCases.contains { $0.publicKeyLength == bytes.count } ? DevicePublicKey(checked: bytes) : nil
         }
+    }
+
+    mutating func optionalProviderKey() throws(KeyStoreError) -> ProviderPublicKey? {
+        try optionalBlob { $0.count == ProviderPublicKey.length ? ProviderPublicKey(checked: $0) : nil }
+    }
+
+    mutating func optionalSigningKey() throws(KeyStoreError) -> SigningPublicKey? {
+        try optionalBlob { $0.count == SigningPublicKey.length ? SigningPublicKey(checked: $0) : nil }
+    }
+}
+
+extension KeyStoreError {
+    /// Creates the error for a damaged row, named by its primary key.
+    static func damagedRow(_ key: SQLiteValue, in table: StaticString) -> KeyStoreError {
+        let name =
+            switch key {
+            case .integer(let number): "\(number)"
+            // Nothing has authenticated this text, so it is quoted only if a terminal can show it.
+            case .text(let bytes):
+                if let text = String(exactly: bytes), StoreName.isAllowed(text) {
+                    "'\(text)'"
+                } else {
+                    Bytes(bytes.prefix(32)).hex
+                }
+            case .blob(let bytes): Bytes(bytes.prefix(32)).hex
+            case .null: "without a key"
+            }
+        return KeyStoreError(
+            .corruptStore,
+            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used: restore a backup or recreate the row",
+            concernsOneRow: true)
     }
 }

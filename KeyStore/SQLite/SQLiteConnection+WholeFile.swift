@@ -33,7 +33,7 @@ extension SQLiteConnection {
         let end = unsafe sqlite3_backup_finish(copy)
         guard code == SQLITE_DONE else {
             let code = code == SQLITE_OK ? end : code
-            throw SQLiteFailure.isOfWriting(code) ? failure(code) : source.failure(code)
+            throw Self.isOfWriting(code) ? failure(code) : source.failure(code)
         }
         try check(end)
     }

@@ -18,8 +18,6 @@ final class SQLiteConnection {
     let path: String
     /// The path in errors.
     let name: String
-    /// The log that the first change was written to; the store keeps it.
-    var log: FileIdentity?
     /// What the busy handler reads; it has no other owner.
     private let waiting: Waiting
     /// A list, since comparing a text with these few takes less time than hashing it.
@@ -35,6 +33,16 @@ final class SQLiteConnection {
         (SQLITE_LIMIT_TRIGGER_DEPTH, 0), (SQLITE_LIMIT_VARIABLE_NUMBER, 32), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
 
+    /// How a file is used.
+    enum Use {
+        /// With others.
+        case shared
+        /// Its content is ignored, so that a copy of a database can take its place, whatever it is.
+        case overwritten
+        /// Read as it is, without a look at its log, and without creating any file: nobody can change it meanwhile.
+        case unchanging
+    }
+
     /// Opens an existing file, or creates a database in memory.
     ///
     /// `secure_delete` overwrites deleted content; `synchronous` waits for the disk, also until a rollback journal is
@@ -42,44 +50,26 @@ final class SQLiteConnection {
     /// memory, of which a small store fills less; the others distrust the file.
     ///
     /// - Parameter name: The path in errors, if the file is a temporary one.
-    convenience init(
-        path: String, named name: String? = nil, busyTimeout milliseconds: Int32,
+    init(
+        path: String, named name: String? = nil, busyTimeout milliseconds: Int32 = 0, _ use: Use = .shared,
         interruption: SQLiteInterruption? = nil
-    ) throws(KeyStoreError) {
-        try self.init(path, name ?? path, milliseconds, interruption)
-    }
-
-    /// Opens a file whose content is no database, so that a copy of one can take its place.
-    convenience init(overwriting path: String, busyTimeout milliseconds: Int32) throws(KeyStoreError) {
-        try self.init(path, path, milliseconds, isOverwritten: true, nil)
-    }
-
-    /// Opens a store's database that has no log, and that nobody can change meanwhile, without creating any file.
-    convenience init(unchangingAt path: String) throws(KeyStoreError) {
-        try self.init(path, path, 0, isUnchanging: true, nil)
-    }
-
-    private init(
-        _ path: String, _ name: String, _ milliseconds: Int32, isOverwritten: Bool = false, isUnchanging: Bool = false,
-        _ interruption: SQLiteInterruption?
     ) throws(KeyStoreError) {
         var handle: OpaquePointer?
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
-        flags |= isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
+        flags |= use == .unchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
-        let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, nil)
+        let code = unsafe sqlite3_open_v2(use == .unchanging ? Self.unchanging(path) : path, &handle, flags, nil)
         guard let opened = unsafe handle else {
-            throw KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
+            throw KeyStoreError(.inputOutput, "cannot use \(name ?? path): out of memory")
         }
         unsafe database = opened
-        self.path = path
-        self.name = name
+        (self.path, self.name) = (path, name ?? path)
         waiting = Waiting(attempts: milliseconds / Self.wait, interruption)
         unsafe interruption?.add(opened)
         // From here on deinit closes the handle, as SQLite requires after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
-        if isOverwritten { try check(unsafe pushcrypt_ignore_content(database)) }
+        if use == .overwritten { try check(unsafe pushcrypt_ignore_content(database)) }
         waitForOthers()
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
@@ -170,16 +160,6 @@ final class SQLiteConnection {
         return results
     }
 
-    /// Runs one statement up to its first row, and calls `body` with it in place; returns nil if there is none.
-    func firstRow<R>(
-        _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteRow) throws(KeyStoreError) -> R
-    ) throws(KeyStoreError) -> R? {
-        let statement = try prepared(sql)
-        defer { statement.reset() }
-        try check(statement.bind(values))
-        return try step(statement) ? try body(statement.row) : nil
-    }
-
     /// Steps to the next row; returns false if there is none.
     private func step(_ statement: SQLiteStatement) throws(KeyStoreError) -> Bool {
         let code = statement.step()
@@ -204,12 +184,9 @@ final class SQLiteConnection {
     /// The number of rows changed by the last statement.
     var changes: Int { Int(unsafe sqlite3_changes(database)) }
 
-    /// The number of rows changed by this connection so far.
-    var totalChanges: Int32 { unsafe sqlite3_total_changes(database) }
-
     /// Returns the state; two states are equal if nothing changed in between, by this connection or any other.
     func state() throws(KeyStoreError) -> (others: Int64, own: Int32) {
-        (try integer("PRAGMA data_version"), totalChanges)
+        (try integer("PRAGMA data_version"), unsafe sqlite3_total_changes(database))
     }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
@@ -260,18 +237,6 @@ final class SQLiteConnection {
         let statement = try prepared(sql)
         defer { statement.reset() }
         _ = try step(statement)
-    }
-
-    // MARK: Failures
-
-    func check(_ code: Int32) throws(KeyStoreError) {
-        guard code == SQLITE_OK else { throw failure(code) }
-    }
-
-    /// Returns the error for a result code. Bound values never appear in it.
-    func failure(_ code: Int32) -> KeyStoreError {
-        let systemError = unsafe sqlite3_system_errno(database)
-        return SQLiteFailure(code: code, systemError: systemError, path: path, name: name).error
     }
 
     /// The version of the linked library, for example `3.40.1`.

@@ -24,30 +24,19 @@ extension Bytes {
     /// Appends a value so that different lists of values give different bytes: its kind, its length, then itself.
     mutating func append(_ value: SQLiteValue) {
         switch value {
-        case .null: appendNull()
-        case .integer(let integer): append(integer: integer)
-        case .text(let bytes): append(text: bytes.span)
-        case .blob(let bytes): append(blob: bytes.span)
+        case .null: append(0)
+        case .integer(let integer):
+            append(1)
+            append(number: UInt64(bitPattern: integer))
+        case .text(let bytes):
+            append(2)
+            append(number: UInt64(bytes.count))
+            append(contentsOf: bytes)
+        case .blob(let bytes):
+            append(3)
+            append(number: UInt64(bytes.count))
+            append(contentsOf: bytes)
         }
-    }
-
-    mutating func appendNull() { append(0) }
-
-    mutating func append(integer: Int64) {
-        append(1)
-        append(number: UInt64(bitPattern: integer))
-    }
-
-    mutating func append(text: Span<UInt8>) {
-        append(2)
-        append(number: UInt64(text.count))
-        append(copying: text)
-    }
-
-    mutating func append(blob: Span<UInt8>) {
-        append(3)
-        append(number: UInt64(blob.count))
-        append(copying: blob)
     }
 
     /// Appends big-endian; the generic form in another module costs a microsecond per row here.
@@ -142,12 +131,6 @@ struct SQLiteRow {
         return kind != SQLITE_INTEGER && kind != SQLITE_TEXT && kind != SQLITE_BLOB
     }
 
-    /// Returns whether a column has exactly this value; a text is compared in place.
-    func has(_ value: SQLiteValue, in column: Int) -> Bool {
-        guard case .text(let text) = value else { return self[column] == value }
-        return isText(column) && withBytes(column) { Sodium.areEqual($0, text.span) }
-    }
-
     func isInteger(_ column: Int) -> Bool { kind(of: column) == SQLITE_INTEGER }
     func isText(_ column: Int) -> Bool { kind(of: column) == SQLITE_TEXT }
     func isBlob(_ column: Int) -> Bool { kind(of: column) == SQLITE_BLOB }
@@ -164,21 +147,11 @@ struct SQLiteRow {
         return body(unsafe bytes.span)
     }
 
-    fileprivate func kind(of column: Int) -> Int32 {
+    private func kind(of column: Int) -> Int32 {
         unsafe sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
     }
 }
 
 extension Bytes {
     init(_ row: SQLiteRow, _ column: Int) { self = row.withBytes(column) { Bytes(copying: $0) } }
-
-    /// Appends a column as `append(_: SQLiteValue)` appends its value.
-    mutating func append(_ row: SQLiteRow, _ column: Int) {
-        switch row.kind(of: column) {
-        case SQLITE_TEXT: row.withBytes(column) { append(text: $0) }
-        case SQLITE_BLOB: row.withBytes(column) { append(blob: $0) }
-        case SQLITE_INTEGER: append(integer: row.integer(column))
-        default: appendNull()
-        }
-    }
 }

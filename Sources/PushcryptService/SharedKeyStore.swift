@@ -58,8 +58,7 @@ public enum SharedKeyStore {
                 guard error.code == .storeMissing else { throw error }
             }
             do throws(KeyStoreError) {
-                return try SQLiteKeyStore.create(
-                    in: folder, at: Timestamp(secondsSince1970: Date().timeIntervalSince1970))
+                return try SQLiteKeyStore.create(in: folder)
             } catch {
                 // Another process or thread created it first.
                 guard error.code == .storeExists else { throw error }

@@ -70,7 +70,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.file("S")
         let made = Console.standard.timestamp
-        let store = try SQLiteKeyStore.create(in: path, passphrase: nil, at: made)
+        let store = try SQLiteKeyStore.create(in: path, passphrase: nil)
         _ = try store.generateProviderKey(topic: Topic("com.example.app"), at: made)
         try store.change { (state) throws(KeyStoreError) in try state.add(at: made) }
         usleep(1_100_000)

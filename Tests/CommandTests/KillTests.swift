@@ -22,7 +22,7 @@ import Testing
             let provider = ProviderKey()
             sealer = Sealer(provider: provider, topic: topic)
             let now = Console.standard.timestamp
-            let store = try SQLiteKeyStore.create(in: directory.file("store"), passphrase: nil, at: now)
+            let store = try SQLiteKeyStore.create(in: directory.file("store"), passphrase: nil)
             key = try store.change { (state) throws(KeyStoreError) in
                 try state.pin(ProviderPin(provider.publicKey), topic: topic)
                 return try state.add(topic: topic, at: now)

@@ -16,7 +16,7 @@ import Testing
 
     init() throws {
         topic = try Topic("com.example.app")
-        registrar = Registrar(store: try SQLiteKeyStore.create(in: folder, at: now))
+        registrar = Registrar(store: try SQLiteKeyStore.create(in: folder))
         provider = try registrar.store.generateProviderKey(topic: topic, at: now).publicKey
     }
 

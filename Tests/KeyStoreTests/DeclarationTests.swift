@@ -14,8 +14,7 @@ struct DeclarationTests {
     private static let declarations = [
         """
         ALTER TABLE store RENAME TO other;
-        CREATE VIEW store AS \(endless) SELECT 1 AS id, x AS store_id, x AS salt, x AS passes, x AS memory, x AS created,
-        x AS key_check, x AS tag FROM c WHERE x < 0
+        CREATE VIEW store AS \(endless) SELECT 1 AS id, x AS salt, x AS passes, x AS memory, x AS key_check FROM c WHERE x < 0
         """,
         "CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END",
         // A declaration that says it is a table, and is none.
@@ -86,7 +85,7 @@ struct DeclarationTests {
 
     @Test func aStoreWhoseLogWasTurnedOffGetsItBack() throws {
         let scratch = try Scratch()
-        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
+        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick) }
         try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
         let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
         #expect(try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).hasLog())
@@ -96,7 +95,7 @@ struct DeclarationTests {
     /// Nobody can turn it on while somebody reads.
     @Test func aStoreWithoutItsLogIsUsedAsItIs() throws {
         let scratch = try Scratch()
-        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
+        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick) }
         let other = try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0)
         try other.execute("PRAGMA journal_mode = DELETE; BEGIN; SELECT count(*) FROM store")
         let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .impatient)

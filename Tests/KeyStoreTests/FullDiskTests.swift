@@ -54,14 +54,14 @@ struct FullDiskTests {
     }
 
     /// A value can be larger than SQLite holds (`SQLITE_TOOBIG`, 18), and that is no damage.
-    @Test func aValueThatIsTooLargeIsNoDamage() {
-        let failure = SQLiteFailure(code: 18, systemError: 0, path: "/store", name: "the store")
-        #expect(failure.error.code == .inputOutput && "\(failure.error)".contains("larger than a store holds"))
+    @Test func aValueThatIsTooLargeIsNoDamage() throws {
+        let failure = try SQLiteConnection(path: SQLiteConnection.memory).failure(18)
+        #expect(failure.code == .inputOutput && "\(failure)".contains("larger than a store holds"))
     }
 
     @Test func aChangeThatDoesNotFitHasNotHappened() throws {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
-        let store = try SQLiteKeyStore.create(in: disk.path + "/store", passphrase: nil, options: .quick, at: start)
+        let store = try SQLiteKeyStore.create(in: disk.path + "/store", passphrase: nil, options: .quick)
         let key = try store.add()
         let provider = try store.generateProviderKey(at: start)
         try disk.fill()
@@ -86,7 +86,7 @@ struct FullDiskTests {
     @Test func aStoreThatDoesNotFitIsNotMade() throws {
         guard let disk = try SmallDisk(kilobytes: 32) else { return }
         let path = disk.path + "/store"
-        #expect(code { try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start) } == .diskFull)
+        #expect(code { try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick) } == .diskFull)
         #expect(code { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick) } == .storeMissing)
     }
 
@@ -104,11 +104,11 @@ struct FullDiskTests {
     @Test func aReadOnlyDiskIsReadAndNotWritten() throws {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
         let path = disk.path + "/store"
-        let provider = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        let provider = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick)
             .generateProviderKey(at: start)
         try disk.setReadOnly(true)
         try checkReading(path, provider, changing: .inputOutput)
-        #expect(code { try SQLiteKeyStore.create(in: disk.path + "/new", at: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: disk.path + "/new") } == .inputOutput)
         try disk.setReadOnly(false)
     }
 
@@ -116,7 +116,7 @@ struct FullDiskTests {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
         // A name that SQLite must not take for a part of an address.
         let path = disk.path + "/a?b%20#c"
-        let provider = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        let provider = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick)
             .generateProviderKey(at: start)
         try disk.fill()
         try checkReading(path, provider, changing: .diskFull)
@@ -128,7 +128,7 @@ struct FullDiskTests {
     @Test func aFullDiskIsNotALostLog() throws {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
         let path = disk.path + "/store"
-        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick)
         try disk.fill()
         let problems = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).check()
             .filter { $0.severity != .note }
@@ -163,7 +163,7 @@ struct FullDiskTests {
     @Test func aReaderOfAReadOnlyMountSeesWhatOthersChange() throws {
         guard let disk = try SmallDisk(kilobytes: 900) else { return }
         let (path, view) = (disk.path + "/store", disk.path + "/view")
-        try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick)
             .addDevice(registration(), id: "phone", at: start)
         try #require(unsafe mkdir(view, 0o700) == 0)
         try #require(unsafe mount(path, view, nil, UInt(MS_BIND), nil) == 0)
@@ -186,7 +186,7 @@ struct FullDiskTests {
     @Test func aJournalThatCannotBeReadIsNotLeftOut() throws {
         guard let disk = try SmallDisk(kilobytes: 900) else { return }
         let path = disk.path + "/store"
-        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick)
         try writeFile(path + "/keystore.db-journal", [1])
         try #require(unsafe chmod(path + "/keystore.db-journal", 0o600) == 0)
         try disk.setReadOnly(true)

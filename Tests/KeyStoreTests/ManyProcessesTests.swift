@@ -9,7 +9,7 @@ struct ManyProcessesTests {
     /// A store that nobody has open, with one device.
     private func closedStore() throws -> Scratch {
         let scratch = try Scratch()
-        let store = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
+        let store = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick)
         try Self.add("phone", to: store)
         return scratch
     }

@@ -8,7 +8,7 @@ struct PassphraseTests {
     private func passphrase(_ text: String) throws -> StorePassphrase { try StorePassphrase(Bytes(text.utf8).span) }
 
     private func create(_ scratch: Scratch, _ text: String) throws -> SQLiteKeyStore {
-        try .create(in: scratch.store, passphrase: try passphrase(text), options: .quick, at: start)
+        try .create(in: scratch.store, passphrase: try passphrase(text), options: .quick)
     }
 
     private func open(_ scratch: Scratch, _ text: String?) throws -> SQLiteKeyStore {
@@ -46,7 +46,7 @@ struct PassphraseTests {
     /// A caller that expects a passphrase must not be given another store in its place.
     @Test func aStoreWithAKeyFileTakesNoPassphrase() throws {
         let scratch = try Scratch()
-        _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
+        _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick)
         #expect(code { try open(scratch, "correct horse") } == .wrongPassphrase)
         #expect(code { try open(scratch, nil) } == nil)
     }
@@ -82,7 +82,7 @@ struct PassphraseTests {
         #expect(code { try open(scratch, "correct horse") } == .corruptStore)
     }
 
-    @Test(arguments: ["passes = 2", "memory = 16384", "salt = zeroblob(16)", "store_id = zeroblob(16)"])
+    @Test(arguments: ["passes = 2", "memory = 16384", "salt = zeroblob(16)"])
     func anotherCostOrSaltGivesAnotherKey(_ change: String) throws {
         let scratch = try Scratch()
         _ = try create(scratch, "correct horse")

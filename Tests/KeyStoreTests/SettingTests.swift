@@ -21,14 +21,6 @@ struct SettingTests {
         if kind == .disk { #expect(try home.reopened().setting(named: "topic") == "") }
     }
 
-    /// The store keeps its own settings under names with a dot.
-    @Test(arguments: ["", "default.device", "a b", "é", String(repeating: "x", count: 256)])
-    func anotherNameIsRefused(_ name: String) throws {
-        let store = try Home(.memory).store
-        #expect(code { try store.setting(named: name) } == .invalidName)
-        #expect(code { try store.setSetting("x", named: name) } == .invalidName)
-    }
-
     @Test func aValueHasAtMost4096Bytes() throws {
         let store = try Home(.memory).store
         try store.setSetting(String(repeating: "x", count: 4096), named: "title")

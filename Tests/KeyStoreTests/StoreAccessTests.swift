@@ -13,7 +13,7 @@ struct StoreAccessTests {
 
     @discardableResult
     private func create(_ scratch: Scratch) throws -> SQLiteKeyStore {
-        try .create(in: scratch.store, passphrase: nil, options: .quick, at: start)
+        try .create(in: scratch.store, passphrase: nil, options: .quick)
     }
 
     /// Opens, reads, and changes the store; returns what it warns of.
@@ -50,7 +50,7 @@ struct StoreAccessTests {
     @Test func theWarningSaysWhatEndsIt() throws {
         let scratch = try Scratch()
         let path = scratch.path + "/it's; rm -rf x"
-        let store = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        let store = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick)
         try #require(unsafe chmod(path, 0o777) == 0)
         #expect(
             store.warnings().map(\.fix) == [
@@ -161,11 +161,6 @@ struct StoreAccessTests {
         try disk.setReadOnly(false)
         let store = try SQLiteKeyStore.open(in: copy, passphrase: nil, options: .quick)
         #expect(try store.providerKeys().count == 1)
-        try store.setSetting("a", named: "title")
-        // Somebody deletes it, with the latest changes.
-        try #require(unsafe unlink(disk.path + "/real/keystore.db-wal") == 0)
-        #expect(code { try store.setSetting("b", named: "title") } == .inputOutput)
-        #expect(SQLiteKeyStore.check(filesIn: copy).map(\.severity) == [.warning])
     }
 
     @Test func aDatabaseWithTwoNamesIsAWarning() throws {

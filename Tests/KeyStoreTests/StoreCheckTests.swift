@@ -51,7 +51,8 @@ struct StoreCheckTests {
         secrets[number] = Secret(copying: other.span)
         let changed = SecretForm(secrets: secrets, json: form.json).bytes()
         _ = try home.store.write { (store) throws(KeyStoreError) in
-            try store.store(changed.withSpan { (form) throws(KeyStoreError) in try ProviderState(parsing: form) })
+            let state = try changed.withSpan { (form) throws(KeyStoreError) in try ProviderState(parsing: form) }
+            try store.replace(store.provider(), with: state)
         }
         #expect(problems(home.store).map(\.severity) == [.error])
         let use: [() throws -> Any] = [
@@ -90,38 +91,10 @@ struct StoreCheckTests {
         #expect(problems(home.store).map(\.severity) == [.error])
     }
 
-    @Test func aLogThatSomebodyDeletedIsFound() throws {
-        let home = try Home()
-        try home.store.setSetting("a", named: "title")
-        #expect(SQLiteKeyStore.check(filesIn: home.scratch.store).isEmpty)
-        try #require(unsafe unlink(home.scratch.file("keystore.db-wal")) == 0)
-        let found = SQLiteKeyStore.check(filesIn: home.scratch.store)
-        #expect(found.map(\.severity) == [.warning] && found[0].message.contains("/keystore.db-wal is missing"))
-        let refused = error { try home.store.setSetting("b", named: "title") }
-        #expect(refused?.code == .inputOutput && refused?.description.contains("was removed while the store") == true)
-        // Another process would begin a new log, which this one must not write beside.
-        #expect(code { try home.reopened().setSetting("c", named: "title") } == .inputOutput)
-        #expect(code { try home.store.setSetting("b", named: "title") } == .inputOutput)
-    }
-
-    @Test func copiesOfTheStoreAndLeftoversAreFound() throws {
-        let home = try Home()
-        #expect(problems(home.store).isEmpty)
-        try home.store.backUp(to: home.scratch.file("monday.backup"))
-        let left = ["keystore.db.new", "keystore.db-journal", "store.key.new", ".pushcrypt-1a2b"]
-        for name in left + ["notes.txt"] { try writeFile(home.scratch.file(name), Bytes("a".utf8)) }
-        let found = problems(home.store)
-        #expect(found.allSatisfy { $0.severity == .warning } && found.count == left.count + 1)
-        #expect(found.contains { $0.message.contains("/monday.backup is a copy of a store") })
-        for name in left {
-            #expect(found.contains { $0.message.hasSuffix("/\(name) was left by an interrupted command") }, "\(name)")
-        }
-    }
-
     @Test func aKeyFileThatOpensNothingIsFound() throws {
         let scratch = try Scratch()
         let passphrase = try StorePassphrase(Bytes("correct horse".utf8).span)
-        let store = try SQLiteKeyStore.create(in: scratch.store, passphrase: passphrase, options: .quick, at: start)
+        let store = try SQLiteKeyStore.create(in: scratch.store, passphrase: passphrase, options: .quick)
         #expect(problems(store).isEmpty)
         try writeFile(scratch.file("store.key"), Bytes(0..<32))
         #expect(problems(store).map(\.severity) == [.warning])

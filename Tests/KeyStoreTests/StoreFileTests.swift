@@ -12,7 +12,7 @@ struct StoreFileTests {
 
     @discardableResult
     private func create(_ scratch: Scratch, passphrase: StorePassphrase? = nil) throws -> SQLiteKeyStore {
-        try .create(in: scratch.store, passphrase: passphrase, options: .quick, at: start)
+        try .create(in: scratch.store, passphrase: passphrase, options: .quick)
     }
 
     // MARK: Making
@@ -34,7 +34,7 @@ struct StoreFileTests {
             let path = scratch.store
             await #expect(processExitsWith: .success) { [path = path as String, mask = mask as mode_t] in
                 umask(mask)
-                let store = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+                let store = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick)
                 try store.add()
                 for name in ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"] {
                     try #require(mode(of: path + "/" + name) == 0o600)
@@ -46,7 +46,7 @@ struct StoreFileTests {
     @Test func missingDirectoriesAreMade() throws {
         let scratch = try Scratch()
         let deep = scratch.path + "/a/b//c/"
-        let store = try SQLiteKeyStore.create(in: deep, passphrase: nil, options: .quick, at: start)
+        let store = try SQLiteKeyStore.create(in: deep, passphrase: nil, options: .quick)
         try store.add()
         for path in ["/a", "/a/b", "/a/b/c"] { #expect(mode(of: scratch.path + path) == 0o700) }
         #expect(try SQLiteKeyStore.open(in: deep, passphrase: nil, options: .quick).keys().count == 1)
@@ -70,15 +70,15 @@ struct StoreFileTests {
 
     @Test(arguments: ["", "a\u{0}b"])
     func aPathThatIsNoneIsRefused(_ path: String) {
-        #expect(code { try SQLiteKeyStore.create(in: path, at: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: path) } == .inputOutput)
         #expect(code { try SQLiteKeyStore.open(in: path) } == .inputOutput)
     }
 
     @Test func aDirectoryThatCannotBeMadeIsAnError() throws {
         let scratch = try Scratch()
         try writeFile(scratch.path + "/file", [])
-        #expect(code { try SQLiteKeyStore.create(in: scratch.path + "/file/store", at: start) } == .inputOutput)
-        #expect(code { try SQLiteKeyStore.create(in: "/proc/pushcrypt/store", at: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: scratch.path + "/file/store") } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: "/proc/pushcrypt/store") } == .inputOutput)
     }
 
     // MARK: An interrupted creation
@@ -183,7 +183,7 @@ struct StoreFileTests {
         let directory = try StoreDirectory(existing: scratch.store)
         try directory.withLock(waiting: 0) { () throws(KeyStoreError) in
             let failure = error {
-                try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .impatient, at: start)
+                try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .impatient)
             }
             if failure?.code != .storeBusy { throw KeyStoreError(.inputOutput, "not busy: \(failure as Any)") }
         }

@@ -15,7 +15,7 @@ struct StoreReaderTests {
     init() throws {
         scratch = try Scratch()
         let passphrase = try StorePassphrase(Bytes("correct horse".utf8).span)
-        store = try .create(in: scratch.store, passphrase: passphrase, options: .quick, at: start)
+        store = try .create(in: scratch.store, passphrase: passphrase, options: .quick)
         phone = PostingPhone(of: try store.generateProviderKey(topic: .app, at: start).publicKey)
         _ = try store.rotateSigningKey(at: start)
         _ = try store.requestCertificate(at: start)

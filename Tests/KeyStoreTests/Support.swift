@@ -166,7 +166,7 @@ struct Home: Sendable {
     init(_ kind: StoreKind = .disk, options: StoreOptions = .quick) throws {
         scratch = try Scratch()
         switch kind {
-        case .disk: store = try .create(in: scratch.store, passphrase: nil, options: options, at: start)
+        case .disk: store = try .create(in: scratch.store, passphrase: nil, options: options)
         case .memory: store = try .inMemory(options: options)
         }
     }

@@ -48,7 +48,7 @@ import Testing
             path: phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
         try reader.execute("BEGIN")
         _ = try reader.rows("SELECT count(*) FROM states")
-        #expect(throws: KeyStoreError(.storeBusy, "")) { try phone.store.edit { $0.purge(endedBefore: now) } }
+        try phone.store.edit { $0.purge(endedBefore: now) }
         #expect(try !phone.store.keys().contains(old))
         let crashed = try phone.folder.copy()
         let left = try StoreFiles(in: crashed)

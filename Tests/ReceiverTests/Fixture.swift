@@ -80,7 +80,7 @@ struct Phone {
         now: Timestamp = .start, floor: Timestamp? = nil, options: StoreOptions = StoreOptions(), hasKey: Bool = true
     ) throws {
         folder = try TemporaryFolder()
-        store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil, options: options, at: now)
+        store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil, options: options)
         if hasKey { try store.edit { try $0.add(at: now) } }
         database = try ExtensionDatabase.create(
             in: folder.path, floor: floor ?? now.subtracting(Freshness.clockTolerance))

@@ -35,7 +35,7 @@ final class Provider {
         (self.world, self.topic) = (world, topic)
         (disk, vault) = (try TemporaryFolder(), try TemporaryFolder())
         let now = world.loop.time()
-        store = try SQLiteKeyStore.create(in: disk.path, passphrase: nil, at: now)
+        store = try SQLiteKeyStore.create(in: disk.path, passphrase: nil)
         key = isOffline ? ProviderKey() : nil
         if let key {
             _ = try store.addOfflineProviderKey(key, topic: topic, at: now)

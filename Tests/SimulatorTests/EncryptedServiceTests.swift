@@ -157,7 +157,7 @@ import Waiting
         #expect(locked.shown?.subtitle == "(Encrypted)")
         #expect(locked.shown?.presentation == [.lockScreen, .list])
         #expect(locked.faults.isEmpty)
-        #expect(await service.reports.all(1).map(\.keyState.description) == ["locked"])
+        #expect(await service.reports.all(1).map(\.keyState.rawValue) == ["locked"])
 
         service.device.lockState = .unlocked
         phone.keychain.unlock()

@@ -11,7 +11,6 @@ extension DoctorArguments {
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
         do {
             let directory = try console.path(of: store)
-            findings += SQLiteKeyStore.check(filesIn: directory)
             let store = try console.openQuietly(store)
             let found = store.check()
             findings += found

@@ -19,7 +19,7 @@ struct NewKeyArguments: Sendable {
         ((name, topic, isDefault, store), ofStore) = arguments.given { arguments in
             (
                 arguments.value("--name", "NAME", help: "the new key's name in the store; default 'default'")
-                    ?? SQLiteKeyStore.defaultName,
+                    ?? DeviceState.defaultName,
                 TopicArgument(&arguments, help: "bind the key to this app"),
                 arguments.flag("--default", help: "make it the default key"),
                 StoreArguments(&arguments)

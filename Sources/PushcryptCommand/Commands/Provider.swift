@@ -117,7 +117,7 @@ private func line(
         json.string(pin.key.description, for: "public_key")
         json.string(pin.key.id.description, for: "key_id")
         if let topic = account.topic { json.string(topic.bundleID, for: "topic") }
-        json.string(pin.origin.description, for: "origin")
+        json.string(pin.origin.rawValue, for: "origin")
         if let certificate {
             json.integer(certificate.epoch, for: "epoch")
             json.string(certificate.description, for: "certificate")
@@ -137,6 +137,6 @@ extension SQLiteKeyStore {
     /// The given account, or that of the default device key.
     fileprivate func account(_ given: String?) throws -> String {
         if let given { return given }
-        return try namesWithKeys().first ?? Self.defaultName
+        return try namesWithKeys().first ?? DeviceState.defaultName
     }
 }

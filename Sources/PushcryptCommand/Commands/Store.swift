@@ -21,7 +21,6 @@ extension Command {
         let isJSON = a.json()
         return { console in
             let path = try console.path(of: store)
-            let now = console.timestamp
             var passphrase: StorePassphrase?
             if let passphraseFile {
                 passphrase = try console.newPassphrase(console.readSecret(from: passphraseFile))
@@ -33,7 +32,7 @@ extension Command {
                 }
                 passphrase = try console.newPassphrase(first)
             }
-            console.warn(of: try SQLiteKeyStore.create(in: path, passphrase: passphrase, at: now))
+            console.warn(of: try SQLiteKeyStore.create(in: path, passphrase: passphrase))
             if isJSON { try console.writeObject { $0.string(path, for: "store") } }
             console.changed("made the key store \(path)")
             console.hint("next: pushcrypt key new provider (on a server), or pushcrypt key new device (on a phone)")

@@ -70,7 +70,7 @@ struct Journal {
         /// Newest first; at least one.
         let entries: [JournalEntry]
 
-        var keyStates: [String] { Set(entries.map(\.keyState.description)).sorted() }
+        var keyStates: [String] { Set(entries.map(\.keyState.rawValue)).sorted() }
 
         /// Newest first, each once.
         var fingerprints: [String] {

@@ -9,8 +9,8 @@ struct Enrolled {
 
     init(in folder: String, at now: Timestamp) throws {
         topic = try Topic("com.example.app")
-        provider = try SQLiteKeyStore.create(in: "\(folder)/provider", at: now)
-        phone = try SQLiteKeyStore.create(in: "\(folder)/phone", at: now)
+        provider = try SQLiteKeyStore.create(in: "\(folder)/provider")
+        phone = try SQLiteKeyStore.create(in: "\(folder)/phone")
         let key = try provider.generateProviderKey(topic: topic, at: now)
         try phone.change { [topic] (state) throws(KeyStoreError) in _ = try state.add(topic: topic, at: now) }
 

@@ -57,8 +57,7 @@ def _read(database, store):
 
     states, sealed = {}, {}
     for name, revision, form in rows("name, revision, sealed", "states"):
-        (store_id,), = rows("store_id", "store")
-        states[name], _ = secret_forms.stored_state(name, form, (store / "store.key").read_bytes(), store_id, revision)
+        states[name], _ = secret_forms.stored_state(name, form, (store / "store.key").read_bytes(), revision)
         sealed[name] = form
     state = states.get("device", {})
     accounts, learned = state.get("accounts", []), state.get("learned", [])

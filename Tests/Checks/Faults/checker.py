@@ -50,11 +50,11 @@ class Bounds:
     high: Facts
 
 
-def check(stores, bounds, repeat=None, replay_is_kept=True, leftovers=()):
+def check(stores, bounds, repeat=None, replay_is_kept=True):
     """Checks everything. Uses the stores, so they are useless afterwards.
 
     `repeat` is the user's next command, without any manual step before it. Without `replay_is_kept` a shown message may
-    count as new again. `leftovers` is what `doctor` may also say.
+    count as new again.
     """
     low, high = bounds.low, bounds.high
     settled = SETTLED if replay_is_kept else SETTLED | GUARD_BEGUN
@@ -67,7 +67,7 @@ def check(stores, bounds, repeat=None, replay_is_kept=True, leftovers=()):
         low = high
     for store, there in (stores.provider, low.provider), (stores.phone, low.phone):
         if there:
-            doctor(stores, store, (*DUE, *leftovers) if replay_is_kept else (*DUE, *leftovers, DAMAGED_GUARD))
+            doctor(stores, store, DUE if replay_is_kept else (*DUE, DAMAGED_GUARD))
             expect(f"files in {store.name}", {entry.name for entry in store.iterdir()} - settled, set())
     go_on(stores, low)
     for store in stores.stores:

@@ -66,14 +66,13 @@ class Phone:
         with open(f"{self.store}/store.key", "rb") as file:
             key = file.read()
         with contextlib.closing(sqlite3.connect(f"{self.store}/keystore.db")) as database, database:
-            (store,), (revision, sealed) = (
-                database.execute(f"SELECT {what}").fetchone() for what in ("store_id FROM store", "revision, sealed FROM states WHERE name = 'device'"))
-            state, secrets = forms.stored_state("device", sealed, key, store, revision)
+            revision, sealed = database.execute("SELECT revision, sealed FROM states WHERE name = 'device'").fetchone()
+            state, secrets = forms.stored_state("device", sealed, key, revision)
             if change:
                 change(state)
                 form = b"\1" + len(secrets).to_bytes(4, "big") + b"".join(bytes([len(secret)]) + secret for secret in secrets)
-                place = forms.associated(store, "states", revision + b"device")
-                database.execute("UPDATE states SET sealed = ? WHERE name = 'device'", [forms.sealed(form + json.dumps(state).encode(), place, key)])
+                sealed = forms.sealed(form + json.dumps(state).encode(), revision + b"device", key)
+                database.execute("UPDATE states SET sealed = ? WHERE name = 'device'", [sealed])
         return state
 
     def end(self):

@@ -93,9 +93,8 @@ def in_store(path: str, name: str, store_key: bytes | None = None) -> dict[str, 
             store_key = file.read()
     secrets = of_store(store_key, name)
     with sqlite3.connect(f"file:{path}/keystore.db?mode=ro", uri=True) as database:
-        (store_id,) = database.execute("SELECT store_id FROM store").fetchone()
         for state, revision, sealed in database.execute("SELECT name, revision, sealed FROM states"):
-            named, found = stored_state(state, sealed, store_key, store_id, revision)
+            named, found = stored_state(state, sealed, store_key, revision)
             if state == "device":
                 for number, secret in enumerate(found):
                     secrets |= of_device(secret, f"{name}: device key {number}")
@@ -117,9 +116,9 @@ def provider_secrets(state: dict) -> list[str]:
     return names + [f"pairing {pairing['id']}" for pairing in state.get("pairings", [])]
 
 
-def stored_state(name: str, sealed: bytes, store_key: bytes, store_id: bytes, revision: bytes) -> tuple[dict, list[bytes]]:
+def stored_state(name: str, sealed: bytes, store_key: bytes, revision: bytes) -> tuple[dict, list[bytes]]:
     """A sealed state of a store: its JSON, and the secrets before it, in the order in which the JSON names them."""
-    form = opened_at(revision + name.encode(), sealed, store_key, store_id, "states")
+    form = opened_at(revision + name.encode(), sealed, store_key)
     place, secrets = 5, []
     for _ in range(int.from_bytes(form[1:5], "big")):
         end = place + 1 + form[place]
@@ -128,14 +127,13 @@ def stored_state(name: str, sealed: bytes, store_key: bytes, store_id: bytes, re
     return json.loads(form[place:]), secrets
 
 
-def opened_at(place: bytes, sealed: bytes, store_key: bytes, store_id: bytes, table: str) -> bytes:
-    data = associated(store_id, table, place)
+def opened_at(place: bytes, sealed: bytes, store_key: bytes) -> bytes:
     nonce, ciphertext = sealed[:24], sealed[24:]
     plain = ctypes.create_string_buffer(len(ciphertext) - 16)
     code = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
-        plain, None, None, ciphertext, ctypes.c_ulonglong(len(ciphertext)), data, ctypes.c_ulonglong(len(data)), nonce,
+        plain, None, None, ciphertext, ctypes.c_ulonglong(len(ciphertext)), place, ctypes.c_ulonglong(len(place)), nonce,
         store_subkey(store_key, 1))
-    assert code == 0, f"a row of {table} does not open"
+    assert code == 0, "a state does not open"
     return plain.raw
 
 
@@ -144,10 +142,6 @@ def sealed(plain: bytes, data: bytes, store_key: bytes) -> bytes:
     sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(
         ciphertext, None, plain, ctypes.c_ulonglong(len(plain)), data, ctypes.c_ulonglong(len(data)), None, nonce, store_subkey(store_key, 1))
     return nonce + ciphertext.raw
-
-
-def associated(store_id: bytes, table: str, place: bytes) -> bytes:
-    return store_id + bytes([len(table)]) + table.encode() + place
 
 
 # MARK: Forms

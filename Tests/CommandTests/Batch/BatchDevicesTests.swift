@@ -14,7 +14,7 @@ import Testing
     init() throws {
         directory = try TemporaryDirectory()
         let now = Console.standard.timestamp
-        store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+        store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil)
         _ = try store.generateProviderKey(topic: Topic("com.example.app"), at: now)
     }
 

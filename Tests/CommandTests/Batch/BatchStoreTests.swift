@@ -21,7 +21,7 @@ import Testing
             directory = try TemporaryDirectory()
             topic = try Topic("com.example.app")
             let now = Console.standard.timestamp
-            store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+            store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil)
             key = try store.generateProviderKey(topic: topic, at: now).publicKey
             try store.addDevice(DeviceRegistration(publicKey: phone.publicKey, createdAt: now), id: "phone1", at: now)
             program = try RunningProgram(["--store", directory.file("P"), "seal", "--batch", "--jobs", "2"])
@@ -111,8 +111,7 @@ import Testing
         #expect(try provider.answer().epoch == 0)
 
         try files.moveItem(atPath: path, toPath: provider.directory.file("away2"))
-        let now = Console.standard.timestamp
-        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, at: now)
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil)
         let code = try provider.answer().code
         #expect(code == "wrong-passphrase")
         try provider.program.endInput()

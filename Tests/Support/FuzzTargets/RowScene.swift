@@ -17,7 +17,7 @@ struct RowScene {
                 let row: Row = try store.verified(row)
                 return row.values
             }
-            tag = { values, keys in keys.tag(of: values[...], in: Row.table.name) }
+            tag = { values, keys in keys.tag(of: values, in: Row.table.name) }
         }
     }
 
@@ -32,12 +32,11 @@ struct RowScene {
 
     init() {
         let storeKey = SecretBytes(copying: Bytes(repeating: 0x55, count: 32).span)
-        let keys = StoreKeys(storeKey: storeKey, storeID: Bytes(repeating: 0x56, count: StoreKeys.storeIDLength))
+        let keys = StoreKeys(storeKey: storeKey)
         let connection = KnownKeys.known { () throws(KeyStoreError) in
             try SQLiteConnection(path: SQLiteConnection.memory, busyTimeout: 0)
         }
         store = StoreTransaction(connection: connection, keys: keys)
-        addHeaders(keys)
         addDevices(TrustScene().entries[0].certificate)
         addAnswers()
     }
@@ -45,17 +44,6 @@ struct RowScene {
     private mutating func add<Row: StoredRow>(_ rows: Row...) {
         let reader = Reader(Row.self)
         for row in rows { self.rows.append(StoredValues(reader: reader, values: tagged(row.values, as: reader))) }
-    }
-
-    private mutating func addHeaders(_ keys: StoreKeys) {
-        let now = KnownKeys.now
-        add(
-            StoreHeader(keys: keys, derivation: nil, createdAt: now),
-            StoreHeader(
-                keys: keys,
-                derivation: StoreHeader.Derivation(
-                    salt: Bytes(repeating: 1, count: StoreKDF.saltLength), cost: .standard),
-                createdAt: now))
     }
 
     private mutating func addDevices(_ certificate: Certificate) {
@@ -108,8 +96,8 @@ struct RowScene {
     /// Reads values as if a table had given them, through SQLite itself.
     func read(_ values: [SQLiteValue], as reader: Reader) throws(KeyStoreError) -> [SQLiteValue]? {
         let sql = "SELECT " + repeatElement("?", count: values.count).joined(separator: ", ")
-        return try store.connection.firstRow(sql, values) { (row) throws(KeyStoreError) in
+        return try store.connection.rows(sql, values) { (row) throws(KeyStoreError) in
             try reader.read(row, store)
-        }
+        }.first
     }
 }

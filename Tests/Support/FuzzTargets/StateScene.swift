@@ -7,9 +7,7 @@
 /// Input: what it is, then a form, edits of a genuine one, or edits of a sealed one.
 struct StateScene<State: SealedState> {
     private let revision = Bytes(repeating: 7, count: 16)
-    private let keys = StoreKeys(
-        storeKey: SecretBytes(copying: Bytes(repeating: 0x55, count: 32).span),
-        storeID: Bytes(repeating: 0x56, count: StoreKeys.storeIDLength))
+    private let keys = StoreKeys(storeKey: SecretBytes(copying: Bytes(repeating: 0x55, count: 32).span))
     private let genuine: Bytes
     private let sealed: Bytes
 

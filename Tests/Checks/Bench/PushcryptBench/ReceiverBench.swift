@@ -17,7 +17,7 @@ struct ReceiverBench {
         let scalar = [UInt8](32..<64)
         let provider = try ProviderKey(seed: ContiguousArray(seed).span)
         let key = try DeviceKey(scalar: ContiguousArray(scalar).span, suite)
-        let store = try SQLiteKeyStore.create(in: directory, at: Self.time)
+        let store = try SQLiteKeyStore.create(in: directory)
         device = key.publicKey
         try store.change { (state) throws(KeyStoreError) in
             try state.add(key, topic: topic, at: Self.time)

@@ -20,7 +20,7 @@ struct StoreBench {
 
     /// Makes the store, with ids and keys in no order, as real ones are.
     init(at directory: String, _ suite: CipherSuite = .x25519) throws {
-        store = try SQLiteKeyStore.create(in: directory, at: Self.time)
+        store = try SQLiteKeyStore.create(in: directory)
         sealer = Sealer(provider: ProviderKey(), topic: try Topic("com.example.app"))
         var ids: [String] = []
         var nanoseconds: UInt64 = 0

@@ -56,12 +56,6 @@ struct FileFacts {
         guard isRegular else { throw KeyStoreError(.inputOutput, "\(path) is not a regular file") }
     }
 
-    /// Removes a file, if there is one.
-    static func removeFile(at path: String) throws(KeyStoreError) {
-        guard unsafe unlink(path) != 0, errno != ENOENT else { return }
-        throw .system(errno, "remove \(path)")
-    }
-
     private init(_ facts: stat) {
         mode = facts.st_mode
         links = UInt64(facts.st_nlink)
@@ -157,12 +151,6 @@ struct Descriptor: ~Copyable {
 
     /// Writes all bytes, and waits until they are on the disk.
     func write(_ bytes: Span<UInt8>) throws(KeyStoreError) {
-        try append(bytes)
-        try synchronize()
-    }
-
-    /// Writes all bytes.
-    func append(_ bytes: Span<UInt8>) throws(KeyStoreError) {
         var written = 0
         while written < bytes.count {
             let (count, code) = unsafe bytes.extracting(written..<bytes.count).withUnsafeBytes { rest in
@@ -173,6 +161,7 @@ struct Descriptor: ~Copyable {
             guard count >= 0 else { throw .system(code, "write \(path)") }
             written += count
         }
+        try synchronize()
     }
 
     /// Waits until written data is on the disk.
@@ -207,4 +196,54 @@ func waiting<R>(
         unsafe nanosleep(&pause, nil)
         waited += step
     }
+}
+
+/// A file that SQLite keeps beside a store's database or, if that is a symbolic link, beside what it leads to.
+enum LogFile: String {
+    case log = "-wal"
+    case journal = "-journal"
+
+    /// Whether there is such a file, and it is not empty. The database exists.
+    func hasContent(in directory: StoreDirectory) throws(KeyStoreError) -> Bool {
+        let path = try realPath(directory.file(SQLiteKeyStore.databaseName)) + rawValue
+        guard let facts = try FileFacts(at: path) else { return false }
+        try facts.requireRegular(path)
+        return facts.size > 0
+    }
+}
+
+// MARK: Threads
+
+/// A value that one thread at a time may use. (The standard library's `Mutex` needs iOS 18.)
+@safe
+package final class Locked<Value>: @unchecked Sendable {
+    // On the heap, because a mutex must not move.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let value: Value
+
+    package init(_ value: Value) {
+        self.value = value
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        precondition(unsafe pthread_mutex_init(mutex, nil) == 0, "the system has no mutex left")
+    }
+
+    /// Calls `body` with the value; `body` must neither keep it nor lock again.
+    package func withLock<R, E: Error>(_ body: (Value) throws(E) -> R) throws(E) -> R {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return try body(value)
+    }
+
+    deinit {
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
+    }
+}
+
+/// Carries a value that only one thread uses at a time to another thread.
+package struct UncheckedSendableBox<Value>: @unchecked Sendable {
+    package let value: Value
+
+    package init(_ value: Value) { self.value = value }
 }
