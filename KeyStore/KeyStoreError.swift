@@ -7,145 +7,101 @@ public import Pushcrypt
 public struct KeyStoreError: CodedError {
     /// The reason for the error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case storeMissing = "store-missing"
-            case storeExists = "store-exists"
-            case storeKeyMissing = "store-key-missing"
-            case passphraseNeeded = "passphrase-needed"
-            case invalidPassphrase = "invalid-passphrase"
-            case wrongPassphrase = "wrong-passphrase"
-            case newerVersion = "newer-version"
-            case olderVersion = "older-version"
-            case corruptStore = "corrupt-store"
-            case storeLocked = "store-locked"
-            case missingEntitlement = "missing-entitlement"
-            case storeBusy = "store-busy"
-            case diskFull = "disk-full"
-            case inputOutput = "input-output"
-            case invalidName = "invalid-name"
-            case unknownName = "unknown-name"
-            case ambiguousName = "ambiguous-name"
-            case nameTaken = "name-taken"
-            case keyIDTaken = "key-id-taken"
-            case generationRollback = "generation-rollback"
-            case generationTooHigh = "generation-too-high"
-            case topicMismatch = "topic-mismatch"
-            case userMismatch = "user-mismatch"
-            case keyTaken = "key-taken"
-            case suiteDowngrade = "suite-downgrade"
-            case unsupportedSuite = "unsupported-suite"
-            case badRecordSignature = "bad-record-signature"
-            case staleRecord = "stale-record"
-            case futureTime = "future-time"
-            case unknownDevice = "unknown-device"
-            case removedDevice = "removed-device"
-            case providerAlreadyPinned = "provider-already-pinned"
-            case providerOffline = "provider-offline"
-            case staleStore = "stale-store"
-            case rotationRefused = "rotation-refused"
-            case malformedCertificate = "malformed-certificate"
-            case weakKey = "weak-key"
-            case badCertificateSignature = "bad-certificate-signature"
-            case certificateConflict = "certificate-conflict"
-            case wrongCertificate = "wrong-certificate"
-            case malformedRequest = "malformed-request"
-            case tooManyPins = "too-many-pins"
-            case epochsExhausted = "epochs-exhausted"
-            case responseTooLarge = "response-too-large"
-        }
+        /// The code as programs read it, for example `store-busy`.
+        public let description: String
 
-        private let known: Known
+        init(_ code: String) { description = code }
 
         /// No store exists in this directory.
-        public static let storeMissing = Code(known: .storeMissing)
+        public static let storeMissing = Code("store-missing")
         /// A store, a replay file, or the file of a new backup already exists.
-        public static let storeExists = Code(known: .storeExists)
+        public static let storeExists = Code("store-exists")
         /// The database exists, but not the file `store.key` that opens it.
-        public static let storeKeyMissing = Code(known: .storeKeyMissing)
+        public static let storeKeyMissing = Code("store-key-missing")
         /// The store needs a passphrase, and none was given.
-        public static let passphraseNeeded = Code(known: .passphraseNeeded)
+        public static let passphraseNeeded = Code("passphrase-needed")
         /// The passphrase is empty or too long.
-        public static let invalidPassphrase = Code(known: .invalidPassphrase)
+        public static let invalidPassphrase = Code("invalid-passphrase")
         /// The passphrase, or the file `store.key`, is not the one the store was created with.
-        public static let wrongPassphrase = Code(known: .wrongPassphrase)
+        public static let wrongPassphrase = Code("wrong-passphrase")
         /// The store was written by a newer version of this program.
-        public static let newerVersion = Code(known: .newerVersion)
+        public static let newerVersion = Code("newer-version")
         /// The store was written by a version before 1.0, with a layout that is no longer read.
-        public static let olderVersion = Code(known: .olderVersion)
+        public static let olderVersion = Code("older-version")
         /// Stored data is damaged, or was changed by someone without the store key; a damaged row is never used.
-        public static let corruptStore = Code(known: .corruptStore)
+        public static let corruptStore = Code("corrupt-store")
         /// The device has not been unlocked since it started; until then the Keychain returns nothing.
-        public static let storeLocked = Code(known: .storeLocked)
+        public static let storeLocked = Code("store-locked")
         /// The process may not use the Keychain access group that holds the keys.
-        public static let missingEntitlement = Code(known: .missingEntitlement)
+        public static let missingEntitlement = Code("missing-entitlement")
         /// Another process held the store for too long.
-        public static let storeBusy = Code(known: .storeBusy)
+        public static let storeBusy = Code("store-busy")
         /// The disk is full.
-        public static let diskFull = Code(known: .diskFull)
+        public static let diskFull = Code("disk-full")
         /// The system refused to read or write.
-        public static let inputOutput = Code(known: .inputOutput)
+        public static let inputOutput = Code("input-output")
         /// A name or a device id is empty, too long, or has control or invisible characters; a device id starts like a public
         /// key, or has only spaces; a setting is too long.
-        public static let invalidName = Code(known: .invalidName)
+        public static let invalidName = Code("invalid-name")
         /// No key has this name.
-        public static let unknownName = Code(known: .unknownName)
+        public static let unknownName = Code("unknown-name")
         /// The store has several names and no default, and none was given.
-        public static let ambiguousName = Code(known: .ambiguousName)
+        public static let ambiguousName = Code("ambiguous-name")
         /// A key already has this name.
-        public static let nameTaken = Code(known: .nameTaken)
+        public static let nameTaken = Code("name-taken")
         /// The store already holds this key, or one with its id.
-        public static let keyIDTaken = Code(known: .keyIDTaken)
+        public static let keyIDTaken = Code("key-id-taken")
         /// A device's registration is older than the stored one, or contradicts it.
-        public static let generationRollback = Code(known: .generationRollback)
+        public static let generationRollback = Code("generation-rollback")
         /// A device's registration has a first generation above 1,024, or one more than 1,024 above the stored one.
-        public static let generationTooHigh = Code(known: .generationTooHigh)
+        public static let generationTooHigh = Code("generation-too-high")
         /// The same key or device is stored for another app.
-        public static let topicMismatch = Code(known: .topicMismatch)
+        public static let topicMismatch = Code("topic-mismatch")
         /// The device is stored for another user.
-        public static let userMismatch = Code(known: .userMismatch)
+        public static let userMismatch = Code("user-mismatch")
         /// Another device holds this public key, and is not known to be the same user's.
-        public static let keyTaken = Code(known: .keyTaken)
+        public static let keyTaken = Code("key-taken")
         /// The device has a post-quantum key, and the new one is of suite 1.
-        public static let suiteDowngrade = Code(known: .suiteDowngrade)
+        public static let suiteDowngrade = Code("suite-downgrade")
         /// This build cannot compute with a key of this suite.
-        public static let unsupportedSuite = Code(known: .unsupportedSuite)
+        public static let unsupportedSuite = Code("unsupported-suite")
         /// A record is not signed by the device's update key, or not for this app and channel.
-        public static let badRecordSignature = Code(known: .badRecordSignature)
+        public static let badRecordSignature = Code("bad-record-signature")
         /// The store has a later record of the device.
-        public static let staleRecord = Code(known: .staleRecord)
+        public static let staleRecord = Code("stale-record")
         /// A change to a device has a time after the year 2100: it is not in milliseconds.
-        package static let futureTime = Code(known: .futureTime)
+        package static let futureTime = Code("future-time")
         /// No device has this id.
-        public static let unknownDevice = Code(known: .unknownDevice)
+        public static let unknownDevice = Code("unknown-device")
         /// The device was removed, and has not registered since.
-        package static let removedDevice = Code(known: .removedDevice)
+        package static let removedDevice = Code("removed-device")
         /// The account has another pin already.
-        package static let providerAlreadyPinned = Code(known: .providerAlreadyPinned)
+        package static let providerAlreadyPinned = Code("provider-already-pinned")
         /// The provider key's secret is not in this store.
-        public static let providerOffline = Code(known: .providerOffline)
+        public static let providerOffline = Code("provider-offline")
         /// A device has reported a certificate that this store never issued: it is an old copy, or the provider key was
         /// stolen. A warning: sealing goes on.
-        package static let staleStore = Code(known: .staleStore)
+        package static let staleStore = Code("stale-store")
         /// A rotation is impossible, or would be of no use.
-        public static let rotationRefused = Code(known: .rotationRefused)
+        public static let rotationRefused = Code("rotation-refused")
         /// Not a certificate.
-        package static let malformedCertificate = Code(known: .malformedCertificate)
+        package static let malformedCertificate = Code("malformed-certificate")
         /// The signing key of a certificate is weak, or the provider key itself.
-        package static let weakKey = Code(known: .weakKey)
+        package static let weakKey = Code("weak-key")
         /// The provider key did not sign the certificate for this app.
-        public static let badCertificateSignature = Code(known: .badCertificateSignature)
+        public static let badCertificateSignature = Code("bad-certificate-signature")
         /// Two certificates have one epoch.
-        package static let certificateConflict = Code(known: .certificateConflict)
+        package static let certificateConflict = Code("certificate-conflict")
         /// The certificate is not the one that was requested, or none that may follow the last.
-        package static let wrongCertificate = Code(known: .wrongCertificate)
+        package static let wrongCertificate = Code("wrong-certificate")
         /// Not a request for a certificate.
-        package static let malformedRequest = Code(known: .malformedRequest)
+        package static let malformedRequest = Code("malformed-request")
         /// An account has two pins already.
-        public static let tooManyPins = Code(known: .tooManyPins)
+        public static let tooManyPins = Code("too-many-pins")
         /// The last epoch was 2^32 − 1: only another provider key can go on.
-        public static let epochsExhausted = Code(known: .epochsExhausted)
+        public static let epochsExhausted = Code("epochs-exhausted")
         /// A response to a notification is too large for the file of kept responses.
-        package static let responseTooLarge = Code(known: .responseTooLarge)
+        package static let responseTooLarge = Code("response-too-large")
 
         fileprivate static let ofOneRow: Set<Code> = [
             .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
@@ -153,18 +109,17 @@ public struct KeyStoreError: CodedError {
             .removedDevice,
         ]
 
-        init?(_ code: TrustError.Code) {
-            guard let known = Known(rawValue: code.description) else { return nil }
-            self.known = known
-        }
-
-        private init(known: Known) { self.known = known }
-
         /// Every code.
-        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `store-busy`.
-        public var description: String { known.rawValue }
+        package static let allCases: [Code] = [
+            .storeMissing, .storeExists, .storeKeyMissing, .passphraseNeeded, .invalidPassphrase, .wrongPassphrase,
+            .newerVersion, .olderVersion, .corruptStore, .storeLocked, .missingEntitlement, .storeBusy, .diskFull,
+            .inputOutput, .invalidName, .unknownName, .ambiguousName, .nameTaken, .keyIDTaken, .generationRollback,
+            .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken, .suiteDowngrade, .unsupportedSuite,
+            .badRecordSignature, .staleRecord, .futureTime, .unknownDevice, .removedDevice, .providerAlreadyPinned,
+            .providerOffline, .staleStore, .rotationRefused, .malformedCertificate, .weakKey, .badCertificateSignature,
+            .certificateConflict, .wrongCertificate, .malformedRequest, .tooManyPins, .epochsExhausted,
+            .responseTooLarge,
+        ]
     }
 
     /// The reason.
@@ -213,7 +168,6 @@ func withTrustErrors<R>(_ body: () throws(TrustError) -> R) throws(KeyStoreError
     do throws(TrustError) {
         return try body()
     } catch {
-        guard let code = KeyStoreError.Code(error.code) else { preconditionFailure("a code that the store does not have") }
-        throw KeyStoreError(code, error.description)
+        throw KeyStoreError(KeyStoreError.Code(error.code.description), error.description)
     }
 }
