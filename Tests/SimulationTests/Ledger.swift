@@ -181,8 +181,8 @@ struct Ledger {
                 if !stolen.contains("\(login.server) \(message.epoch)") {
                     violate(.thief, "message \(number) of a thief who has no signing key opens")
                 }
-                // One genuine message, and no phone believes the thief any more.
-                if message.epoch < min(afterTheft[login.server] ?? 0, newest[login.app] ?? 0) {
+                // One genuine message since, and no phone believes the thief any more. A planned rotation does not say so.
+                if let end = afterTheft[login.server], message.epoch < end, newest[login.app] ?? 0 >= end {
                     violate(.thief, "message \(number) opens after the theft was noticed")
                 }
             } else {
