@@ -26,7 +26,9 @@ package struct NotificationMark: Hashable, Sendable {
     /// Parses a text; returns nil for anything but what `text` writes.
     package init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].utf8.count == Self.messageLength, let time = UInt64(parts[1]) else { return nil }
+        guard parts.count == 3, parts[0].utf8.count == Self.messageLength, let time = UInt64(parts[1]) else {
+            return nil
+        }
         self.init(
             message: MessageMark(text: String(parts[0])), account: String(parts[2]),
             expiresAt: Timestamp(milliseconds: time))
