@@ -217,9 +217,9 @@ import Waiting
             ])
         let expected = UNMutableNotificationContent()
         expected.body = "B"
-        // The receiver's mark, of the message and its account.
+        // The receiver's mark: the message, when it expires, and its account.
         let mark = try #require(content.userInfo["pushcrypt"] as? String)
-        #expect(mark.hasSuffix(" default") && mark.count == 40 && content.userInfo.count == 1)
+        #expect(mark.hasSuffix(" default") && mark.count == 54 && content.userInfo.count == 1)
         expected.userInfo = ["pushcrypt": mark]
         #expect(content == expected)
     }
