@@ -92,7 +92,7 @@ struct ProviderRotation: Sendable {
         let (request, replacesAnother) = try newRequest(of: old, topic, key, console)
         try console.deliver(String(decoding: request.json, as: UTF8.self) + "\n", to: output)
         if replacesAnother {
-            console.hint("this request takes the place of the earlier one of \(quoted(old.name)): have this one certified")
+            console.hint("this request replaces the earlier one of \(quoted(old.name)): have this one certified")
         }
         console.changed("requested \(old.name): app \(request.topic), signing key \(request.signingKey.text)")
         console.hint("it does not sign yet: 'key certify' where the provider key is, then 'key rotate --install' here")

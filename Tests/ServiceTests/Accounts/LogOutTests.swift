@@ -243,7 +243,8 @@ import Waiting
     /// The relay cannot say whose a push is.
     @Test func aForgedMarkIsNobodys() throws {
         let content = UNMutableNotificationContent()
-        content.userInfo = ["aps": ["alert": "x"], "pushcrypt": String(repeating: "a", count: 32) + " 1767225600000 anna"]
+        let mark = String(repeating: "a", count: 32) + " 1767225600000 anna"
+        content.userInfo = ["aps": ["alert": "x"], "pushcrypt": mark]
         #expect(content.mark == nil)
         content.userInfo["aps"] = nil
         #expect(content.mark?.account == "anna")
