@@ -23,7 +23,7 @@ extension SQLiteKeyStore {
     ///   - topic: The app, for a provider key that is not bound to one.
     ///   - limit: How long after the message was sealed an answer counts; at most, and by default, 31 days.
     ///   - now: The present time.
-    /// - Throws: `OpenError`: those of ``AnswerOpener/open(_:at:within:)``, and `duplicate` for another answer of the device to
+    /// - Throws: `OpenError`: those of `AnswerOpener.open`, and `duplicate` for another answer of the device to
     ///   the message than the first. `KeyStoreError`: those of a change.
     public func openAnswer(
         _ text: some StringProtocol, topic: Topic? = nil, within limit: Interval = .days(31), at now: Timestamp

@@ -1,6 +1,6 @@
 /// A provider's statement which key signs its messages for one app: 121 bytes, as text 162 characters.
 ///
-/// Every value has the form that T-1 asks for; ``check(for:topic:)`` verifies its signature. Certificates are ordered by
+/// Every value has the form that T-1 asks for; a receiver verifies its signature. Certificates are ordered by
 /// epoch, then by their bytes. (`Docs/FormatTrust.md`, Certificate)
 ///
 ///     off   len  field

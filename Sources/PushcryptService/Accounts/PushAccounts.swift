@@ -69,7 +69,7 @@ public actor PushAccounts {
     }
 
     /// Pairs an account with the server that shows a code, which needs no accounts. Call it when the user has seen the code's
-    /// ``Pushcrypt/PairingCode/host`` and agreed: a code from a stranger pairs the phone with the stranger's server.
+    /// `PairingCode.host` and agreed: a code from a stranger pairs the phone with the stranger's server.
     ///
     /// The phone posts its record to the code's address, trusts the provider key of the code and no other, and then posts it there
     /// again with a grant of the relay. From then on `update` and `logOut` post there, too: the channel is not used.
