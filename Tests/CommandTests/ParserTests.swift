@@ -67,6 +67,7 @@ import Testing
             ("send --versoin", "unknown option '--versoin'", "sample send --help lists the options"),
             ("send --to", "--to needs a value", "write --to ID"),
             ("send --to=", "--to needs a value", "write --to ID"),
+            ("send --to -- x", "--to needs a value", "write --to ID"),
             ("send --to --json", "--to needs a value", "write --to=VALUE for a value that begins with a dash"),
             ("send --to a --ttl 1d --ttl 2d", "--ttl is given twice", ""),
             ("--store A device add p1 --store B", "--store is given twice", ""),
