@@ -6,7 +6,8 @@ package import Pushcrypt
 /// directories 0700; other modes, owners and links work, and `check()` says what other users can reach. Every
 /// row is authenticated, and the keys of a provider, and those of a device, are sealed as a whole: someone who can read the
 /// database but not `store.key` learns what it has of devices, such as names, users, public keys and times; someone who can
-/// write it can only delete rows or put older ones back. Every change is one transaction, on the disk when the call returns.
+/// write it can only delete rows or put older ones back. Every change is one transaction, on the disk when the call returns, unless
+/// somebody replaces or removes files of the store while it is open.
 ///
 /// Any number of threads and processes may use one store. A call waits up to two minutes for another process that
 /// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; errors

@@ -106,8 +106,9 @@ extension SQLiteKeyStore: DeviceStore {
         try readOnce { (store) throws(KeyStoreError) in try store.load(states.device) }
     }
 
-    /// Stores a state in place of the one with this revision. If a secret is not in it any more, it is in none of the store's
-    /// files then, not even sealed; what the disk keeps of overwritten blocks is out of reach.
+    /// Stores a state in place of the one with this revision. A secret that is not in it any more leaves the store's files with
+    /// it, or, while another process reads, stays sealed in the log until a later change. Blocks that the disk keeps are out of
+    /// reach.
     public func compareAndSwap(
         _ state: DeviceState, replacing revision: ContiguousArray<UInt8>?
     ) throws(KeyStoreError) -> Bool {

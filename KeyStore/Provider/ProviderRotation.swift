@@ -189,9 +189,11 @@ extension ProviderState {
     }
 
     /// Keeps of a later state of this store the certificates that it has issued or seen since, as if phones had reported them.
-    /// Other secrets may have been stolen since: the later state has other answer secrets of a key that went on, and its push keys.
+    /// Other secrets may have been stolen since: the later state has other answer secrets of a key that went on, and its push keys,
+    /// also if they were removed. A new store, without these keys, has removed nothing.
     mutating func keep(_ later: ProviderState) {
-        if later.push != nil { (push, nextPush) = (later.push, later.nextPush) }
+        let isSameStore = later.keys.contains { key in keys.contains { $0.publicKey == key.publicKey } }
+        if later.push != nil || isSameStore { (push, nextPush) = (later.push, later.nextPush) }
         for key in later.keys {
             guard let index = keys.firstIndex(where: { $0.publicKey == key.publicKey }) else { continue }
             let epoch = keys[index].certificate?.epoch ?? 0

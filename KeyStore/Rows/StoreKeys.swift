@@ -1,6 +1,7 @@
 internal import Pushcrypt
 
-/// The keys that protect a store: one seals states, one authenticates rows. No other store has them.
+/// The keys that protect a store: one seals states, one authenticates rows. A store that
+/// is made again beside the same `store.key` has the same keys.
 final class StoreKeys: Sendable {
     private static let context: StaticString = "pcstore1"
 

@@ -173,7 +173,12 @@ struct StoreTable: Sendable {
         self.name = name
         (self.key, keyCount, count) = (key.joined(separator: ", "), key.count, columns.count)
         select = "SELECT \(list) FROM \(name)"
-        put = "INSERT OR REPLACE INTO \(name) (\(list)) VALUES (\(String(repeating: "?, ", count: count))?)"
+        // REPLACE would silently delete rows that violate a unique index of another program.
+        let updates = (columns.dropFirst(key.count) + ["tag"]).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        put = """
+            INSERT INTO \(name) (\(list)) VALUES (\(String(repeating: "?, ", count: count))?)
+            ON CONFLICT (\(self.key)) DO UPDATE SET \(updates)
+            """
     }
 }
 

@@ -77,12 +77,12 @@ private struct AnswerRelay {
     private static let longestAnswer = 1 << 20
 
     let origin: RelayOrigin
-    let keys: () -> [PushKey]
+    let keys: () throws -> [PushKey]
     let destination: Destination
     /// The relay's time less that of this machine, in milliseconds.
     private var offset: Int64 = 0
 
-    init(origin: RelayOrigin, keys: @escaping () -> [PushKey], destination: Destination) {
+    init(origin: RelayOrigin, keys: @escaping () throws -> [PushKey], destination: Destination) {
         (self.origin, self.keys, self.destination) = (origin, keys, destination)
     }
 
@@ -90,7 +90,7 @@ private struct AnswerRelay {
     mutating func take(
         waiting seconds: Int, done: [String], _ console: Console
     ) throws -> [String] {
-        let keys = keys()
+        let keys = try keys()
         var texts: [String] = []
         for key in keys.dropFirst() { texts += try take(for: key, waiting: 0, done: done, console) }
         return texts + (try take(for: keys[0], waiting: texts.isEmpty ? seconds : 0, done: done, console))

@@ -42,12 +42,14 @@ struct NotificationList: Sendable {
         _ = delivered { _ in false }
     }
 
-    /// Removes what shows an expired message, in the background.
-    func removeExpired(at now: Timestamp, removed: @escaping @Sendable (String) -> Void) {
+    /// Removes what shows an expired message, in the background; but not the notification that a push is about to replace.
+    func removeExpired(
+        at now: Timestamp, except replaced: String? = nil, removed: @escaping @Sendable (String) -> Void
+    ) {
         let list = self
         center.getDeliveredNotifications { notifications in
             let expired = notifications.filter { $0.request.content.mark.map { $0.expiresAt < now } ?? false }
-                .map(\.request.identifier)
+                .map(\.request.identifier).filter { $0 != replaced }
             if expired.isEmpty { return }
             expired.forEach(removed)
             list.center.removeDeliveredNotifications(withIdentifiers: expired)

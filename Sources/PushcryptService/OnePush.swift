@@ -90,7 +90,7 @@ final class OnePush: @unchecked Sendable {
         }
         if isOver { return timers.forEach { $0.cancel() } }
         if configuration.removesExpired {
-            list.removeExpired(at: receivedAt) { [sharedFiles] in sharedFiles?.remove($0) }
+            list.removeExpired(at: receivedAt, except: request.identifier) { [sharedFiles] in sharedFiles?.remove($0) }
         }
         let thread = Thread { self.run() }
         thread.qualityOfService = .userInitiated

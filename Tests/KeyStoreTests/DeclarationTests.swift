@@ -71,6 +71,19 @@ struct DeclarationTests {
         }
     }
 
+    /// A phone names the token in its record: it must not remove another device with it.
+    @Test func aUniqueIndexRemovesNoOtherDevice() throws {
+        let home = try Home()
+        try home.raw().execute("CREATE UNIQUE INDEX one_token ON devices (token)")
+        let store = try home.reopened()
+        for (id, user) in [("a", "alice"), ("b", "bob")] {
+            var registration = DeviceRegistration(publicKey: DeviceKey().publicKey, topic: try .app, createdAt: start)
+            registration.token = "aa11"
+            _ = try? store.addDevice(registration, id: id, owner: .user(user), at: start)
+        }
+        #expect(try store.device(id: "a") != nil)
+    }
+
     @Test func statisticsAreNobodysTables() throws {
         let home = try Home()
         let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)

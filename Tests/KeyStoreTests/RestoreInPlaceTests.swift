@@ -212,6 +212,14 @@ struct RestoreInPlaceTests {
         #expect(keys.current == push && keys.next == next)
     }
 
+    @Test func aPushKeyThatWasRemovedDoesNotComeBack() throws {
+        _ = try store.addPushKey(at: start)
+        try store.backUp(to: backup + "2")
+        try store.removePushKey()
+        try restore(backup + "2")
+        #expect(try store.pushKeys(at: start + 3) == nil)
+    }
+
     @Test func aDamagedRowIsLeftOut() throws {
         try store.removeDevice(id: "d3", at: start + 1)
         try store.removeDevice(id: "d4", at: start + 1)

@@ -116,7 +116,7 @@ package struct AnswerFetchArguments: Sendable {
     }
 
     /// The relay's origin, and the push keys that sign requests to it, read at each call.
-    package func relay(_ console: Console) throws -> (RelayOrigin, () -> [PushKey]) {
+    package func relay(_ console: Console) throws -> (RelayOrigin, () throws -> [PushKey]) {
         let opened = try console.open(store)
         guard let text = try relay ?? opened.setting(.relay) else {
             throw Failure.usage(

@@ -128,20 +128,26 @@ extension SendArguments {
     }
 
     /// The push keys of the store, for as long as the command runs: the present one, then the one before or after it.
-    package func pushKeys(_ console: Console) throws -> () -> [PushKey] {
+    package func pushKeys(_ console: Console) throws -> () throws -> [PushKey] {
         try Self.pushKeys(of: try console.open(store), console)
     }
 
-    /// Returns a function that reads the keys; if it cannot, those that it read last.
-    static func pushKeys(of store: SQLiteKeyStore, _ console: Console) throws -> () -> [PushKey] {
+    /// Returns a function that reads the keys; if it cannot, those that it read last. It throws if they were removed.
+    static func pushKeys(of store: SQLiteKeyStore, _ console: Console) throws -> () throws -> [PushKey] {
         func read() throws -> [PushKey] {
             let keys = try store.pushSecrets(at: console.timestamp)
             // The next one too: another machine's clock may be ahead.
             return [keys.current] + [keys.previous ?? keys.next].compactMap(\.self)
         }
-        var last = try advising([.unknownName: "pushcrypt key new push makes one"], read)
+        let hints: [KeyStoreError.Code: String] = [.unknownName: "pushcrypt key new push makes one"]
+        var last = try advising(hints, read)
         return {
-            if let keys = try? read() { last = keys }
+            do {
+                last = try read()
+            } catch {
+                // A thief may have a key that was removed.
+                if (error as? KeyStoreError)?.code == .unknownName { return try advising(hints) { throw error } }
+            }
             return last
         }
     }

@@ -23,7 +23,7 @@ package struct NotificationMark: Hashable, Sendable {
     /// The message's 32 hexadecimal digits, the milliseconds since 1970 when it expires, the name; spaces between them.
     package var text: String { "\(message.text) \(expiresAt.milliseconds) \(account)" }
 
-    /// Parses a text; returns nil for anything but what `text` writes.
+    /// Parses what `text` writes; returns nil for a text of another form.
     package init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].utf8.count == Self.messageLength, let time = UInt64(parts[1]) else {

@@ -12,16 +12,16 @@ final class RelayRoute: Route {
 
     let destination: Destination
     private let origin: RelayOrigin
-    private let keys: () -> [PushKey]
+    private let keys: () throws -> [PushKey]
 
     /// - Parameter keys: Returns the push key, and one before or after it; none if nothing is sent.
-    init(_ destination: Destination, _ origin: RelayOrigin, _ keys: @escaping () -> [PushKey]) {
+    init(_ destination: Destination, _ origin: RelayOrigin, _ keys: @escaping () throws -> [PushKey]) {
         (self.destination, self.origin, self.keys) = (destination, origin, keys)
     }
 
     func request(_ sent: Sent, at time: UInt64) throws -> Request {
         // A question for the time.
-        let keys = sent.number > 0 ? keys() : []
+        let keys = try sent.number > 0 ? keys() : []
         let key = sent.messages[0].usesOtherKey ? keys.last : keys.first
         guard let key else { return Request(method: "GET", path: "/v1/relay") }
         let signed = RelayRequest(

@@ -144,7 +144,7 @@ def mutated(mutants):
         text = original
         for start, end, number, mutant in reversed(places):
             text = text[:start] + re.sub(rf"\b{MARK}\b", f"Mutant.isOn({number})", mutant.after) + text[end:]
-        if not path.startswith(tuple(SWITCHES)) and not re.search(r"^(\w+ )?import Pushcrypt$", text, re.M):
+        if not path.startswith(tuple(SWITCHES)) and not re.search(r"^\s*(\w+ )?import Pushcrypt$", text, re.M):
             text = "internal import Pushcrypt\n" + text
         texts[path] = text
     if problems:
