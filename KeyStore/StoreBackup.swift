@@ -69,8 +69,8 @@ extension SQLiteConnection {
 extension SQLiteKeyStore {
     /// Makes a backup the content of a store, which is created if there is none. Processes that have it open go on with it.
     ///
-    /// What the store has removed stays removed, what was answered stays answered, and later certificates are known as if phones
-    /// had reported them. Codes for pairing are void; everything else is the backup's.
+    /// Removed devices stay removed, opened answers stay opened, and later certificates are known as if phones had reported them.
+    /// Push keys stay. Codes for pairing are void. Everything else is the backup's.
     ///
     /// - Parameters:
     ///   - path: The backup.
@@ -78,7 +78,7 @@ extension SQLiteKeyStore {
     ///   - key: The copy of `store.key` that opens it; nil to use the one in the directory.
     ///   - passphrase: The passphrase of the backup, if it has one.
     ///   - replace: Whether to replace a store that exists.
-    /// - Returns: Why nothing of the store that was there could be read, and kept; nil if it could, or if there was none.
+    /// - Returns: Why the previous store could not be read, so that nothing of it was kept; nil if it could, or there was none.
     /// - Throws: `storeExists` for a store without `replace`, and for another store than the backup's; `wrongPassphrase` for another
     ///   `store.key`; the errors of opening the backup. The store has not changed then.
     package static func restore(
@@ -146,13 +146,13 @@ private struct Restoration {
         }
         if let target = try? SQLiteKeyStore.connect(database, options) {
             try? target.useLog()
-            // What the backup lacks is in no file any more.
+            // No file keeps anything that the backup lacks.
             try? target.emptyLog()
         }
         return unread
     }
 
-    /// Of a backup it is not known which codes were used since.
+    /// Codes may have been used since the backup.
     private func forgetPairings(_ connection: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
         try connection.transaction(.writing) { () throws(KeyStoreError) in
             try StoreTransaction(connection: connection, keys: keys).changeProvider { $0.pairings = [] }
@@ -206,7 +206,7 @@ private struct Restoration {
                 "\(directory.path) holds another store than the backup, with another key: it is kept; name an empty directory"
             )
         }
-        // Without a log nobody could read it while it is replaced.
+        // Only with a log can others read it while it is replaced.
         if try !connection.hasLog() { try connection.useLog() }
         return StoreTransaction(connection: connection, keys: keys)
     }
@@ -224,8 +224,8 @@ private struct Restoration {
 
     // MARK: The key
 
-    /// Whether the copy becomes `store.key`; throws `wrongPassphrase` if another is there, the only one perhaps that opens a
-    /// database elsewhere.
+    /// Whether the copy becomes `store.key`; throws `wrongPassphrase` if another is there: it may be the only one that
+    /// opens a database elsewhere.
     private func writesKey() throws(KeyStoreError) -> Bool {
         guard let key else { return false }
         guard try directory.has(StoreKeyFile.name) else { return true }
@@ -250,7 +250,7 @@ private struct Restoration {
 }
 
 extension StoreTransaction {
-    /// Keeps of a later state of this store what must not be undone. A damaged row is left out.
+    /// Keeps from a later state of this store whatever must not be undone, except damaged rows.
     fileprivate func keep(_ present: StoreTransaction, at now: Timestamp) throws(KeyStoreError) {
         _ = try present.connection.rows("\(HeldRow.table.select) WHERE removed IS NOT NULL", []) {
             (row) throws(KeyStoreError) in

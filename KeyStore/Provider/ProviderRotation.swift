@@ -188,9 +188,9 @@ extension ProviderState {
         return certificate.epoch
     }
 
-    /// Keeps of a later state of this store the certificates that it has issued or seen since, as if phones had reported them.
-    /// Other secrets may have been stolen since: the later state has other answer secrets of a key that went on, and its push keys,
-    /// also if they were removed. A new store, without these keys, has removed nothing.
+    /// Keeps from a later state of this store its push keys, and the certificates that it has issued or seen since, as if phones
+    /// had reported them. A key with a later certificate loses the backup's answer secrets, which may have been stolen. If the
+    /// later state has no push key, it was removed; a new store, without these provider keys, has removed nothing.
     mutating func keep(_ later: ProviderState) {
         let isSameStore = later.keys.contains { key in keys.contains { $0.publicKey == key.publicKey } }
         if later.push != nil || isSameStore { (push, nextPush) = (later.push, later.nextPush) }

@@ -67,7 +67,7 @@ extension Command {
     static let restore = Command(
         "restore", "replace the key store with a backup",
         about: [
-            "Replaces the content of the key store with a backup, after checking every row. Processes that use the store go on running. An existing store is replaced only with --replace. It loses what changed since the backup, with four exceptions: removed devices stay removed, answers that were opened stay opened, later certificates are remembered, and the push key in use stays. Phones register again when the app starts, if their last registration is a day old. If the signing key was rotated since the backup, phones that know the new key refuse what the restored one signs: run 'key rotate'. A store with another store.key is never replaced: name an empty directory."
+            "Replaces the content of the key store with a backup, after checking every row. Processes that use the store go on running. An existing store is replaced only with --replace. It loses what changed since the backup, but removed devices stay removed, opened answers stay opened, and later certificates and push keys are kept. Phones register again when the app starts, if their last registration is a day old. If the signing key was rotated since the backup, phones that know the new key refuse what the restored one signs: run 'key rotate'. A store with another store.key is never replaced: name an empty directory."
         ],
         examples: [
             Example("pushcrypt restore keystore.backup", "beside its store.key"),
@@ -103,7 +103,7 @@ extension Command {
             }
             if let unread {
                 console.warning(
-                    "the earlier store could not be read (\(unread.code)), so its removals, opened answers, later certificates and push key are lost"
+                    "the earlier store could not be read (\(unread.code)), so its removals, opened answers, later certificates and push keys are lost"
                 )
             }
             console.changed("restored the key store \(path)")
