@@ -1,7 +1,7 @@
 public import Pushcrypt
 
 extension SQLiteKeyStore {
-    /// What other users can read or change, the worst first, and whether the database has another name.
+    /// Access that other users have, the worst first, and whether the database has another name.
     package func warnings() -> [Finding] { (try? directory?.warnings()) ?? [] }
 
     /// Checks the whole store: files, what other users can reach, the database's structure and tables, the tag of every row, both
@@ -133,7 +133,9 @@ private struct StoreCheck {
         if damaged.count > Self.rowsListed {
             find(.error, "\(damaged.count - Self.rowsListed) more rows of table \(type.table.name) are damaged")
         }
-        if damaged.isEmpty, isWhole { find(.note, "table \(type.table.name): \(count) rows, all authentic") }
+        if damaged.isEmpty, isWhole {
+            find(.note, "table \(type.table.name): \(count) row\(count == 1 ? "" : "s"), all authentic")
+        }
     }
 
     /// Returns the error of each row of a page, nil for sound rows.
