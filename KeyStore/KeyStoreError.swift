@@ -163,7 +163,7 @@ extension KeyStoreError {
     }
 }
 
-/// Gives an error of the trust the same code and text as an error of the store.
+/// Turns an error of the trust into one of the store, with the same code and text.
 func withTrustErrors<R>(_ body: () throws(TrustError) -> R) throws(KeyStoreError) -> R {
     do throws(TrustError) {
         return try body()

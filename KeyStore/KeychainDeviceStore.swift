@@ -49,7 +49,7 @@ public final class KeychainDeviceStore: DeviceStore {
         }
     }
 
-    /// Adds the item, or replaces the one that has this revision, which is an attribute of it too: a query cannot match data.
+    /// Adds the item, or replaces the one that has this revision. The revision is also an attribute: a query cannot match data.
     public func compareAndSwap(
         _ state: DeviceState, replacing revision: ContiguousArray<UInt8>?
     ) throws(KeyStoreError) -> Bool {

@@ -124,8 +124,8 @@ public struct DeviceState: Sendable, Equatable {
     public init() {}
 }
 
-// The state as JSON, whose secrets stand before it in the order of its keys: of each account those of its device keys, then
-// that of its update key. Public keys and certificates are base64url.
+// The state as JSON. Its secrets stand before it in the order of the keys: for each account the device keys, then the
+// update key. Public keys and certificates are base64url.
 //
 //     {"accounts":[{"name","topic","keys":[{"public_key","generation","state","created","retires"}],
 //                   "pins":[{"key","origin"}],"update_key","registration":{…}}],

@@ -1,11 +1,12 @@
 package import Pushcrypt
 
-/// What the user can still answer messages with: each key sealed to the device key that opened its message, as kept
-/// responses are.
+/// The keys with which the user can still answer messages. Each is sealed to the device key that opened its message, as
+/// kept responses are.
 ///
 /// A key is deleted when the app is done with the response, when another message takes the notification's place, when the
 /// message is withdrawn, and 31 days after it was sealed. The file alone reveals how many messages can be answered, and
-/// when they were sealed. Who can write it can only prevent answers, or have them sealed for himself.
+/// when they were sealed. A writer of the file can only prevent answers, or have them sealed for
+/// themselves.
 /// (`Docs/FormatRecords.md`, Q-3)
 package struct AnswerKeys: Sendable {
     /// The maximum number of keys; beyond it, the one of the oldest message is dropped.

@@ -58,7 +58,7 @@ public final class ExtensionDatabase: Sendable {
     /// The user's responses that the app could not handle yet.
     package var responses: Responses { Responses(database: self) }
 
-    /// What the user can answer messages with.
+    /// The keys with which the user can answer messages.
     package var answerKeys: AnswerKeys { AnswerKeys(database: self) }
 
     // MARK: Transactions

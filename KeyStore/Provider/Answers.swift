@@ -119,7 +119,7 @@ extension StoreTransaction {
     }
 }
 
-/// What may open an answer: the devices with its key's id, and the secrets of the apps.
+/// The keys that may open an answer: the devices with its key's id, and the secrets of the apps.
 private struct AnswerCandidates {
     let devices: [(record: DeviceRecord, key: DevicePublicKey)]
     private var apps: [(provider: ProviderPublicKey, opener: AnswerOpener)] = []

@@ -66,7 +66,7 @@ extension DeviceRecord {
         pinnedProvider = registration.pinnedProvider
         self.epoch = epoch
         suites = registration.suites
-        // What a registration lacks stays: a phone may register before APNs has given it a token. [D-33]
+        // A missing member keeps its value: a phone may register before APNs has given it a token. [D-33]
         appVersion = registration.appVersion ?? old?.appVersion
         token = registration.token ?? old?.token
         environment = registration.environment ?? (registration.token == nil ? old?.environment : nil)
@@ -158,7 +158,7 @@ package struct RemovedDevice: Hashable, Sendable {
         package var updateKey: SigningPublicKey?
         package var sequence: UInt64
 
-        /// Creates a value; of a device that has signed nothing, without arguments.
+        /// Creates a value; without arguments, that of a device that has signed nothing.
         package init(updateKey: SigningPublicKey? = nil, sequence: UInt64 = 0) {
             (self.updateKey, self.sequence) = (updateKey, sequence)
         }
@@ -199,7 +199,7 @@ package struct RemovedDevice: Hashable, Sendable {
     /// Whether the device has ended itself, for good.
     var isEnd: Bool { signing.sequence == DeviceEnd.sequence }
 
-    /// Returns the removal at `time`, with what the store knows of the device where the removal does not say.
+    /// Returns the removal at `time`; the store's facts of the device fill what the removal leaves out.
     func completed(by held: Held?, at time: Timestamp) -> RemovedDevice {
         RemovedDevice(
             id: id, removedAt: time, reason: reason, user: user ?? held?.user, topic: topic ?? held?.topic,
@@ -215,7 +215,7 @@ package struct RemovedDevice: Hashable, Sendable {
 package struct LostDevice: Hashable, Sendable {
     /// The removal, at the time when APNs noticed.
     package let removal: RemovedDevice
-    /// The token that APNs knows no more; nil if the report does not say it.
+    /// The dead token; nil if the report has none.
     package let token: String?
     /// The relay's grant that was used; nil if the message went to APNs itself.
     package let grant: String?
@@ -234,7 +234,7 @@ extension RemovedDevice {
         if let user { try StoreName.check(user, "a user id") }
     }
 
-    /// Checks what others say. Throws `invalidName` and `futureTime`.
+    /// Checks a removal that somebody else reports. Throws `invalidName` and `futureTime`.
     func check() throws(KeyStoreError) {
         try checkNames()
         try removedAt.checkUnit("the time of a removal")
@@ -242,7 +242,7 @@ extension RemovedDevice {
 }
 
 extension LostDevice {
-    /// Whether the report is about the device as it is now: a renewed token or grant, or a later registration, says that it is alive.
+    /// Whether the report is about the device as it is now: a new token or grant, or a later registration, shows that it is alive.
     func concerns(_ device: DeviceRecord, at now: Timestamp) -> Bool {
         if let token, let held = device.token, token != held { return false }
         if let grant, let held = device.grant, grant != held { return false }

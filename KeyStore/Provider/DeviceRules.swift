@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// What a store holds under a device's id: the device, or what its removal has left. [D-38]
+/// The content of a store under a device's id: the device, or the trace of its removal. [D-38]
 enum Held: Hashable, Sendable {
     case device(DeviceRecord)
     case removed(RemovedDevice)

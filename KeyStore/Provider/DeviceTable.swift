@@ -108,7 +108,7 @@ struct EarlierKeyRow: StoredRow {
     }
 }
 
-// MARK: What is held
+// MARK: Held rows
 
 extension Held {
     var device: DeviceRecord? { if case .device(let device) = self { device } else { nil } }
@@ -140,7 +140,7 @@ extension Held {
             generation: device.generation, suite: device.publicKey.suite, id: device.publicKey.id)
     }
 
-    /// The suite and the generation of a key, of which a later one counts.
+    /// The suite and the generation of a key; the later one counts.
     struct Rank: Comparable {
         var suite = CipherSuite.x25519
         var generation: UInt64 = 0
@@ -165,7 +165,8 @@ extension Held {
         return lastKey?.id == key.id
     }
 
-    /// Returns the row with a higher sequence: a record that another store has taken is no news here. Nil if it is none. [D-40]
+    /// Returns the row with this sequence, so that a record that another store has taken is old here too; nil if it is not higher.
+    /// [D-40]
     func raised(to sequence: UInt64?) -> Held? {
         guard let sequence, sequence > signing.sequence else { return nil }
         switch self {

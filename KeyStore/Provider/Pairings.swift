@@ -19,7 +19,7 @@ extension ProviderState {
         let url: String
         let topic: Topic
         let provider: ProviderPublicKey
-        /// Whose the device will be; nil if the server has no users.
+        /// The user of the new device; nil if the server has no users.
         let user: String?
         /// The device that the phone may replace.
         let replaces: String?

@@ -1,8 +1,8 @@
 public import Pushcrypt
 
-/// What a server answers to the post of a phone, with status 200.
+/// A server's answer to the post of a phone, with status 200.
 public struct PostAnswer: Sendable {
-    /// What the post has changed, or what the server has to do.
+    /// The effect of a post, or the server's next step.
     public enum Event: Sendable {
         /// The device is stored.
         case registered(id: String, RegistrationOutcome)
@@ -22,7 +22,7 @@ public struct PostAnswer: Sendable {
 
     /// The body, for the phone.
     public let body: ContiguousArray<UInt8>
-    /// What has become of the post.
+    /// The effect of this post.
     public let event: Event
     /// The provider key that the phone has pinned, if this store never had it: somebody else has enrolled the phone.
     public let foreign: [RegistrationReply.ForeignMember]
@@ -32,7 +32,7 @@ public struct PostAnswer: Sendable {
     }
 }
 
-/// What the replies of a store say beside its keys.
+/// The content of a store's replies beside its keys.
 package struct ReplyTerms: Sendable {
     /// The suites of which phones may make keys.
     package var suites = RegistrationReply.standardSuites

@@ -157,8 +157,8 @@ extension StoreTransaction {
 
 /// A change to one of a provider's devices, for an import of many.
 ///
-/// A caller that forwards what phones sent decides itself which device, and whose, it is: a phone that could say so
-/// could take another phone's place.
+/// A caller that forwards data from phones decides itself which device it is, and whose. If a phone could say so, it could
+/// take another phone's place.
 package enum DeviceChange: Hashable, Sendable {
     /// The device with this id registered. `updatedAt` is when it last did so at the store that exported this change, and
     /// `epoch` that of the certificate that it reported there; nil if the registration does not come from an export.
@@ -215,7 +215,7 @@ extension DeviceRules {
 }
 
 extension DeviceChange {
-    /// Returns the row that this change asks for, with what is held where the change does not say.
+    /// Returns the row that this change asks for; the held row fills what the change leaves out.
     fileprivate func row(over held: Held?, isAlone: Bool, at now: Timestamp) -> Held {
         switch self {
         case .removed(let removal):
@@ -231,8 +231,8 @@ extension DeviceChange {
 }
 
 extension Held {
-    /// Whether this outranks what is held: an end everything; of two keys the one with the later suite or generation; otherwise what is
-    /// later, and a removal that is as late.
+    /// Whether this outranks the held row. An end outranks everything. Of two keys the later suite or generation wins; otherwise
+    /// the later time, and at equal times a removal.
     fileprivate func isLater(than held: Held, at now: Timestamp) -> Bool {
         if held.isEnd { return false }
         if isEnd { return true }

@@ -1,6 +1,6 @@
 package import Pushcrypt
 
-/// What a replay guard finds about a message that has passed every other step. (`Docs/Format.md`, Replay)
+/// A replay guard's finding about a message that has passed every other step. (`Docs/Format.md`, Replay)
 public enum ReplayVerdict: Hashable, Sendable {
     /// Not seen before.
     case new
@@ -16,7 +16,6 @@ public enum ReplayVerdict: Hashable, Sendable {
 
 /// The result of taking a message.
 package struct ReplayClaim: Hashable, Sendable {
-    /// What the guard found.
     package let verdict: ReplayVerdict
     /// Whether the message was handed over before, or counts as seen: it does not ring.
     package let isQuiet: Bool
@@ -72,7 +71,7 @@ package struct ReplayHandover: Hashable, Sendable {
 package struct HandoverRows: Sendable {
     /// The row of the journal.
     package var journal: JournalEntry?
-    /// What the message can be answered with.
+    /// The key for answering the message.
     package var answer: AnswerKeys.Sealed?
 
     package init(journal: JournalEntry? = nil, answer: AnswerKeys.Sealed? = nil) {

@@ -114,7 +114,7 @@ package enum ReplayRules {
     /// those of a day do not ring again. [O-8.10]
     static let recreatedFloorAge = Interval.minutes(10)
 
-    /// What taking a message finds.
+    /// The result of taking a message.
     struct Finding: Hashable, Sendable {
         let verdict: ReplayVerdict
         /// Whether the message can no longer ring.
@@ -201,7 +201,7 @@ package enum ReplayRules {
         }
     }
 
-    /// What handing over finds.
+    /// The result of handing over.
     enum Handover: Hashable, Sendable {
         case rings
         case quiet

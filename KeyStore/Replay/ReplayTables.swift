@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// The rows of the replay guard, inside one transaction. A message's group is what has its provider and account.
+/// The rows of the replay guard, inside one transaction. A message's group is all rows of its provider and account.
 struct ReplayTables {
     /// Providers with their accounts are numbered, because their keys would be in every row and in two indexes. The
     /// provider with the empty key is the guard itself.
@@ -50,7 +50,7 @@ struct ReplayTables {
         return ReplayRow(request: request, state: state, epoch: epoch)
     }
 
-    /// The floor for all, by the clock when the guard was made.
+    /// The floor for all groups: the time at which the guard was made.
     func guardFloor() throws(KeyStoreError) -> Timestamp {
         let floor = try connection.integer("SELECT floor FROM providers WHERE key = x'' AND account = x''")
         return Timestamp(milliseconds: UInt64(clamping: floor))
@@ -65,7 +65,7 @@ struct ReplayTables {
         return ReplayFloor(time: Timestamp(milliseconds: UInt64(clamping: time)), epoch: epoch)
     }
 
-    /// The highest sent at of what found or made a row of the message's group.
+    /// The latest `sentAt` of the messages that found or made a row of the message's group.
     func highest(of message: ReplayMessage) throws(KeyStoreError) -> Timestamp {
         Timestamp(milliseconds: UInt64(clamping: try number("highest", of: message)))
     }
@@ -162,7 +162,7 @@ struct ReplayTables {
             Self.group(message) + [Self.time(time)])
     }
 
-    /// Deletes the row of the message's group that was sent first; returns what the floor must rise to.
+    /// Deletes the row of the message's group that was sent first; returns the floor that must follow.
     func dropEarliest(of message: ReplayMessage) throws(KeyStoreError) -> ReplayFloor {
         let rows = try connection.rows(
             "SELECT message, sent, epoch FROM seen WHERE provider = \(Self.number) ORDER BY sent LIMIT 1",

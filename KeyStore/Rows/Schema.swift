@@ -61,14 +61,14 @@ struct Declarations: Sendable {
 }
 
 extension SQLiteConnection {
-    /// What other programs may declare: it does nothing unless a statement names it.
+    /// Declarations that other programs may make: they do nothing unless a statement names them.
     private static let inert = ["TABLE", "INDEX", "UNIQUE INDEX", "VIEW", "VIRTUAL TABLE"]
 
     func declare(_ declarations: Declarations) throws(KeyStoreError) {
         for statement in declarations.statements { try execute(String(decoding: statement, as: UTF8.self)) }
     }
 
-    /// Checks that the database declares all of these; returns the names of what other programs have declared besides.
+    /// Checks that the database declares all of these; returns the names of other programs' declarations.
     ///
     /// Throws `corruptStore` for another table or index in the place of one of them: a view could compute rows, without
     /// end. Also for a trigger, which would run on every change. SQLite runs the text of a declaration, whatever kind it
@@ -90,7 +90,7 @@ extension SQLiteConnection {
                 )
             }
             let other = String(decoding: Bytes(row, 1), as: UTF8.self)
-            // Such as what `ANALYZE` leaves.
+            // Such as the tables of `ANALYZE`.
             return other.hasPrefix("sqlite_") ? nil : other
         }
         guard missing.isEmpty else {

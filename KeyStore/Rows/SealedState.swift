@@ -146,7 +146,7 @@ struct SecretForm {
         json = Bytes(copying: data.extracting(place..<data.count))
     }
 
-    /// The bytes, after others.
+    /// Returns the bytes, after a prefix.
     func bytes(after prefix: Bytes = []) -> SecretBytes {
         let length = secrets.reduce(0) { $0 + 1 + $1.withSpan { $0.count } }
         return SecretBytes(count: prefix.count + Self.headLength + length + json.count) { output in

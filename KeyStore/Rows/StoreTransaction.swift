@@ -32,10 +32,10 @@ struct StoreTransaction {
     }
 }
 
-/// The provider's state as one transaction has read and changed it, and what has become of secrets.
+/// The provider's state as one transaction has read and changed it, and whether secrets were lost.
 final class TransactionMemory {
     fileprivate var provider: ProviderState?
-    /// Whether a secret is in a state no more.
+    /// Whether a secret is no longer in a state.
     var hasLostSecrets = false
     /// The certificates of devices that were verified, with the keys that have signed them.
     var verified: [Certificate: ProviderPublicKey] = [:]

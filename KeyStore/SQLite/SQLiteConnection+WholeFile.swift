@@ -9,7 +9,7 @@ internal import Pushcrypt
     internal import Darwin
 #endif
 
-// What concerns the whole file: copies, the log, and checks.
+// Work on the whole file: copies, the log, and checks.
 extension SQLiteConnection {
     /// Replaces this database with a copy of another, as that is at one moment, in one transaction; others go on using both.
     ///

@@ -18,7 +18,7 @@ final class SQLiteConnection {
     let path: String
     /// The path in errors.
     let name: String
-    /// What the busy handler reads; it has no other owner.
+    /// The state of the busy handler, kept alive only here.
     private let waiting: Waiting
     /// A list, since comparing a text with these few takes less time than hashing it.
     private var statements: [(sql: String, statement: SQLiteStatement)] = []
@@ -35,11 +35,11 @@ final class SQLiteConnection {
 
     /// How a file is used.
     enum Use {
-        /// With others.
+        /// Other connections use it too.
         case shared
-        /// Its content is ignored, so that a copy of a database can take its place, whatever it is.
+        /// Its content is ignored, even if damaged: a copy of another database takes its place.
         case overwritten
-        /// Read as it is, without a look at its log, and without creating any file: nobody can change it meanwhile.
+        /// Nobody changes it meanwhile: it is read without its log, and no file is created.
         case unchanging
     }
 

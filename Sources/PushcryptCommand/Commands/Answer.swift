@@ -88,7 +88,7 @@ extension Command {
 }
 
 extension AnswerFetchArguments {
-    /// Has `pushcrypt-send` carry it out: so this program is linked with no HTTP library.
+    /// Runs `pushcrypt-send`, so that this program needs no HTTP library.
     func runSender(_ console: Console) throws -> ExitCode {
         throw runSendProgram(["answer", "fetch"] + console.arguments(without: ["answer", "fetch"]))
     }

@@ -77,7 +77,7 @@ extension Console {
     }
 }
 
-/// Turns an error of the store into a failure that is not exit 65, which says that there is no such code.
+/// Turns an error of the store into a failure with an exit code other than 65, which says that there is no such code.
 func failing<R>(_ body: () throws -> R) throws -> R {
     do {
         return try body()

@@ -154,7 +154,7 @@ struct ProviderAnswer {
         let word = (root["reason"] ?? root["description"] ?? response?["reason"])?.string ?? ""
         let reason = status == Self.gone || word == "ExpiredToken" ? Self.reasons[word] : nil
         guard reason != nil || status == Self.gone && Self.grantReasons.contains(word) else {
-            // APNs may have new reasons: what it means for the device is for its operator to say.
+            // APNs may have new reasons: the operator decides what they mean for the device.
             guard status != Self.gone else { throw Self.malformed("status 410 has the unknown reason \(quoted(word))") }
             lost = nil
             return

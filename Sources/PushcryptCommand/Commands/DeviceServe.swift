@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Console {
-    /// `device accept --serve`: takes posts from a web server over SCGI, one after another, until a signal; what is open then
+    /// `device accept --serve`: takes posts from a web server over SCGI, one after another, until a signal; the post under way
     /// is finished. (Docs/SelfHostedServer.md)
     func serve(at path: String, _ arguments: StoreArguments) throws -> ExitCode {
         var store = OpenedStore(try open(arguments))
@@ -111,7 +111,7 @@ enum SCGI {
         static let longest = 65_536
 
         private let connection: Descriptor
-        /// When the request has to be there: within 10 seconds.
+        /// The deadline of the request: 10 seconds after the connection.
         private let end = SystemEnvironment.uptime() + 10_000
         private var bytes = ContiguousArray<UInt8>()
         private var start = 0

@@ -187,7 +187,7 @@ private func check(_ key: DeviceState.Key, of account: DeviceState.Account, at n
     return Finding(.note, "\(name) is \(key.state)")
 }
 
-/// Returns what to say of a clock that is more than a day before the time at which the last certificate was issued.
+/// Returns a warning if the clock is more than a day behind the time at which the last certificate was issued.
 func clockWarning(issuedAt time: Timestamp?, at now: Timestamp) -> String? {
     guard let time, now.adding(Freshness.clockTolerance) < time else { return nil }
     return "the clock shows \(now), but the key in use dates from \(time): this clock is behind, or was ahead then"

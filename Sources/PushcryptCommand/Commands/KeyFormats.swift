@@ -120,7 +120,7 @@ private enum SecretKey {
         case .provider: self = .provider(try Self.provider(text, format))
         case .push: self = .push(try PushKey(text: text, format: format))
         case nil:
-            // Nothing in raw bytes shows whose they are: as either kind they would be accepted.
+            // Raw bytes do not show what they are for: either kind would be accepted.
             guard format != .raw else {
                 throw KeyError(
                     .wrongKind,

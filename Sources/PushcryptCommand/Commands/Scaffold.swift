@@ -213,7 +213,7 @@ extension Timestamp {
         let days = 365 * past + past / 4 - past / 100 + past / 400 + dayOfYear - 719_468
         guard days >= 0 else { return nil }
         self.init(milliseconds: UInt64(days) * 86_400_000)
-        // A day that no month has, or one that is written otherwise, is another day's text.
+        // A day that no month has, or that is written otherwise, comes out as another text.
         guard description.hasPrefix(text + "T") else { return nil }
     }
 }

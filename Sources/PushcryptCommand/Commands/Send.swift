@@ -3,7 +3,7 @@ package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension SendArguments {
-    /// Has `pushcrypt-send` carry it out: so this program is linked with no HTTP library.
+    /// Runs `pushcrypt-send`, so that this program needs no HTTP library.
     func runSender(_ console: Console) throws -> ExitCode {
         let words = console.arguments(without: ["send"])
         if relay != nil { throw runSendProgram(words) }

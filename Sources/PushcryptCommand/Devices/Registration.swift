@@ -42,7 +42,7 @@ struct RegistrationReplies {
         return reply
     }
 
-    /// The reply to a registration that is refused, which may hear of a theft by it. [D-37]
+    /// The reply to a registration that is refused. Its certificate may tell the phone of a theft. [D-37]
     func reply(
         to registration: DeviceRegistration, of id: String, refused refusal: RegistrationReply.Refusal
     ) throws -> RegistrationReply {
@@ -57,7 +57,7 @@ struct RegistrationReplies {
         return try? providers.key(for: topic, pinned: registration.pinnedProvider)
     }
 
-    /// The phone's app: a registration may leave out what the store knows.
+    /// The phone's app, which a registration may leave out if the store knows it.
     private func topic(_ registration: DeviceRegistration, _ id: String) throws -> Topic? {
         guard registration.topic == nil, providers.records.count > 1 else { return registration.topic }
         return try store.device(id: id)?.topic

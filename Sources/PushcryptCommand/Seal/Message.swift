@@ -74,7 +74,7 @@ extension Message {
     ///
     /// - Parameters:
     ///   - bringsPayload: Whether the line has a payload of its own.
-    ///   - isRequest: Whether `send` reads what comes of it; other programs have other tokens.
+    ///   - isRequest: Whether `send` reads the result; other programs may have other tokens.
     init(_ line: Line, _ common: Message, bringsPayload: Bool, isRequest: Bool) throws {
         try line.check()
         self = common

@@ -42,7 +42,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
 /// `--json` as JSON: standard output has only data.
 package struct Failure: Error {
     package let exit: ExitCode
-    /// What went wrong, in a word for programs.
+    /// The fault, in a word for programs.
     package let code: String
     /// The message without the code, for use beside it: in the answer to a line of a batch.
     package let reason: String

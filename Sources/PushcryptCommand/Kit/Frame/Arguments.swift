@@ -13,7 +13,7 @@ package struct Arguments {
     let path: [String]
     /// The words that nothing has taken yet.
     private var words: [Word]
-    /// What was given, in the order of the declarations; a flag's value is empty.
+    /// The values given, in the order of the declarations; a flag's value is empty.
     private(set) var taken: [(name: String, values: [String])] = []
     /// False while only declarations are wanted.
     private let isReading: Bool

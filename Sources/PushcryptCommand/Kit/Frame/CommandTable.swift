@@ -3,7 +3,7 @@ package struct CommandTable: Sendable {
     package let program: String
     package let summary: String
     package let sections: [Section]
-    /// What `help` explains beside commands and exit codes.
+    /// The subjects that `help` explains beside commands and exit codes.
     package let topics: [Topic]
     /// The output of `--version`.
     package let version: @Sendable () -> String

@@ -109,7 +109,7 @@ package enum ChildProcess {
         }
     }
 
-    /// What `waitpid` says of a program; nil while it runs.
+    /// The status that `waitpid` returns for a program; nil while it runs.
     private static func ending(of process: pid_t, options: Int32 = WNOHANG) throws(SystemError) -> Int32? {
         var status: Int32 = 0
         let ended = unsafe waitpid(process, &status, options)

@@ -68,7 +68,7 @@ package struct OutputFile: ~Copyable {
         return isShared && status.st_uid != geteuid() && status.st_uid != folder.st_uid
     }
 
-    /// What a link points to; another path, and one that leads nowhere, as it is.
+    /// The target of a link; any other path, and a link that leads nowhere, as it is.
     private static func target(of path: String) -> String {
         var status = stat()
         guard unsafe lstat(RawText.path(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK, !isPlanted(path),
