@@ -137,7 +137,7 @@ let strictC: [CSetting] = [
                 "UserNotifications",
             ],
             path: "Tests/Checks/Relay/Phone", swiftSettings: strict),
-        // What fuzzing tries: libFuzzer on what it makes up, a test on the corpus.
+        // The targets of fuzzing: libFuzzer runs them on made-up inputs, a test on the corpus.
         .target(
             name: "FuzzTargets",
             dependencies: [
@@ -216,7 +216,7 @@ let package = Package(
         .library(name: "PushcryptApp", targets: ["PushcryptApp"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
-        // What `pushcrypt send` starts; no other product needs its three C libraries.
+        // Started by `pushcrypt send`; no other product needs its three C libraries.
         .executable(name: "pushcrypt-send", targets: ["PushcryptSendMain"]),
     ] + linuxProducts + otherLanguagesProducts,
     dependencies: sodiumPackages,
@@ -297,7 +297,7 @@ let package = Package(
                 "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "Seed", "Simulated",
             ],
             swiftSettings: strict),
-        // What tests wait with.
+        // Ways for tests to wait.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
         // The random numbers of all tests.
         .target(name: "Seed", path: "Tests/Support/Seed", swiftSettings: strict),

@@ -14,7 +14,7 @@ public struct OpenedNotification: Sendable {
     /// Whether the phone knows another certificate of the same epoch: two machines have certified, or the provider key
     /// was stolen.
     public let hasCertificateConflict: Bool
-    /// What the phone knows about the provider key after the message.
+    /// The phone's knowledge of the provider key after the message.
     package let learned: LearnedTrust
     /// The id of the message, the same in every copy.
     public let messageID: MessageID
@@ -100,7 +100,7 @@ public struct OpenedNotification: Sendable {
         document.root.members.filter { $0.name != PayloadKeys.reserved }
     }
 
-    /// What the user answers with; nil if the message is not answerable. A secret of this phone.
+    /// The key for the user's answer; nil if the message is not answerable. A secret of this phone.
     package var answerKey: AnswerKey? { AnswerKey(in: document.root) }
 
     private var alert: JSONValue? { document.root[PayloadKeys.aps]?["alert"] }

@@ -27,7 +27,7 @@ func call(
     }
 }
 
-/// What to say of a bundle id that ends like the APNs topic of a call; empty for most.
+/// Returns a warning for a bundle id that ends like the APNs topic of a call; empty for most.
 private func warning(of topic: Topic) -> String {
     let suffix = PushType.voip.topicSuffix
     guard topic.bundleID.hasSuffix(suffix) else { return "" }

@@ -5,7 +5,7 @@ public import Pushcrypt
 public import PushcryptService
 public import UserNotifications
 
-/// What an app adds to the sender of a message: what it has on the phone, or finds in the sealed custom keys.
+/// An app's additions to the sender of a message, from the phone or from the sealed custom keys.
 public struct SenderDetails: Sendable {
     /// The name of the group; nil for the names of its members, if there is more than one recipient.
     public var groupName: String?

@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
-/// What `send` writes to standard error: outages, and with `--log` a line for each event, up to a limit.
+/// The lines that `send` writes to standard error: outages, and with `--log` a line for each event, up to a limit.
 struct EventLog {
     /// The lines of `--log` in a second; the others are counted.
     static let limit = 200

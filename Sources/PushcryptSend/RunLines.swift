@@ -30,7 +30,7 @@ final class RunLines {
     /// For how long this process did not run, in milliseconds: stopped, or on a laptop whose lid was closed.
     private var absence: UInt64 = 0
     private var wokeAt = SystemEnvironment.uptime()
-    /// What ends the run after the answers that are under way.
+    /// A failure that ends the run after the answers that are under way.
     private(set) var failure: Failure?
     var counts = SendCounts()
     var events: EventLog
@@ -71,7 +71,7 @@ final class RunLines {
 // MARK: Reading
 
 extension RunLines {
-    /// What of the messages waits for something other than its turn, and how many are read ahead.
+    /// The messages that wait for something other than their turn, and how many are read ahead.
     struct Deferred {
         var count = 0
         var bytes = 0
@@ -205,7 +205,7 @@ extension RunLines {
         }
     }
 
-    /// What operators see of the lines.
+    /// The operator's view of the lines.
     var state: SendState {
         let uptime = now.uptime
         var state = SendState()

@@ -12,7 +12,7 @@ internal import PushcryptCommandKit
 struct SendOutput {
     /// When this much is not written, nothing is read.
     private static let limit = 1 << 20
-    /// What a pipe that can be written takes at once for certain.
+    /// The bytes that a writable pipe is certain to take at once.
     private static let piece = Int(PIPE_BUF)
 
     private let console: Console

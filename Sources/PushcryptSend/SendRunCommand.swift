@@ -103,7 +103,7 @@ extension SendArguments {
         }
         settings.lines = lineSettings(isForRelay: false)
         settings.standardEnvironment = login.environment ?? .production
-        // What is read has its turn within half of the time for retries.
+        // A line gets its turn within half of the time for retries.
         if let rate = rate {
             settings.dispatch.ahead = min(
                 settings.dispatch.ahead, max(1, rate * Int(settings.lines.retryFor) / 2000))

@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
-// What the options say about login and destination.
+// Login and destination, from the options.
 
 extension SendLogin {
     /// Without key and certificate.

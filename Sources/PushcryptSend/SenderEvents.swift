@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
-// What the dispatchers want, and what happens on the connections.
+// The dispatchers' requests, and the connections' events.
 
 extension Sender {
     /// Carries out what the dispatchers want, and writes to the connections, until nothing is left to do now.

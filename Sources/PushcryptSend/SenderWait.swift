@@ -45,7 +45,7 @@ extension Sender {
         var dialling: [(descriptor: Int32, reads: Bool, writes: Bool)] = []
         for (source, result) in zip(sources, polls) {
             if case .connection(let connection, _) = source, connection.mayHaveMore {
-                // What TLS has decrypted is no longer in the socket.
+                // TLS may have decrypted bytes that are no longer in the socket.
             } else if result.revents == 0 {
                 continue
             }

@@ -7,7 +7,7 @@ public import PushcryptReceiver
 ///
 /// Uses the same files and keys as the service extension. Any thread may call it. Not run on Apple systems.
 public final class AppPushes: Sendable {
-    /// What became of a push.
+    /// The outcome of a push.
     public enum Opened: Sendable {
         /// It opened, for the first time.
         case opened(OpenedNotification)

@@ -73,7 +73,7 @@ public final class NotificationServiceHandler: Sendable {
     }
 }
 
-/// What the app's change learns of a delivery, besides the opened notification.
+/// The facts of a delivery for the app's change, besides the opened notification.
 public struct DeliveryContext: @unchecked Sendable {
     // A request is immutable.
 
@@ -82,7 +82,7 @@ public struct DeliveryContext: @unchecked Sendable {
     public let request: UNNotificationRequest
     /// The account that the message is for: the name that ``PushAccounts`` was given. Its device key has opened the message.
     public let account: String
-    /// What the replay guard found about the message: new, again under this request, a copy, or too old to tell.
+    /// The replay guard's finding about the message: new, again under this request, a copy, or too old to tell.
     public let verdict: ReplayVerdict
     /// Whether the message was not shown before, so that it rings unless another delivery is faster.
     public let isFirst: Bool
@@ -127,7 +127,7 @@ extension NotificationServiceHandler {
         /// How long the user waits for a notification.
         public var deadlines = DeliveryDeadlines()
 
-        /// What shows the sender's name and face of a notification whose payload has a sender; nil to show none.
+        /// Shows the name and face of the sender, if a payload has one; nil to show none.
         public var senders: SenderDisplay?
 
         /// Changes the content to show, using what the app knows; nil for no change.

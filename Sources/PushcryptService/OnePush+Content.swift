@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 internal import PushcryptReceiver
 internal import UserNotifications
 
-// What a push shows, and what is still changed at its end. Not run on Apple systems.
+// The content of a push, and its last changes. Not run on Apple systems.
 extension OnePush {
     /// Content and outcome of a push.
     typealias Shown = (content: UNNotificationContent, outcome: Delivery.Outcome)

@@ -37,7 +37,7 @@ final class OnePush: @unchecked Sendable {
     /// Signalled when something has happened that the thread may wait for.
     let news = DispatchSemaphore(value: 0)
 
-    /// What has become of the push so far.
+    /// The state of the push so far.
     final class Progress {
         var best = Best<UNNotificationContent>()
         var contentHandler: ((UNNotificationContent) -> Void)?

@@ -2,7 +2,7 @@ package import Foundation
 package import Pushcrypt
 package import UserNotifications
 
-/// What shows who a notification is from, and makes the system forget it: `SenderDisplay.intents()` of the product
+/// Shows who a notification is from, and makes the system forget it: `SenderDisplay.intents()` of the product
 /// PushcryptIntents. An app without that product does not link Intents.
 ///
 /// Extension and app name the same one: the extension shows senders, and a log-out of ``PushAccounts`` or a withdrawal deletes
@@ -13,9 +13,9 @@ public struct SenderDisplay: Sendable {
         package let sender: CommunicationSender
         /// The bytes of the sender's picture; nil if it has not come.
         package let avatar: Data?
-        /// What a withdrawal deletes.
+        /// The mark that a withdrawal deletes.
         package let mark: String
-        /// What a log-out deletes.
+        /// The account that a log-out deletes.
         package let account: String
     }
 

@@ -1,4 +1,4 @@
-/// What a user did with a notification: approved, declined, or typed a reply.
+/// A user's response to a notification: approved, declined, or a typed reply.
 ///
 /// An ``AnswerOpener`` creates it. The phone that got the message has sealed it, and it proves nothing to others.
 /// (`Docs/FormatRecords.md`, Answer)
@@ -11,7 +11,7 @@ public struct Answer: Hashable, Sendable {
     public let sentAt: Timestamp
     /// The action's id, 1 to 255 bytes.
     public let action: String
-    /// What the user typed; nil for an action without a text field.
+    /// The text that the user typed; nil for an action without a text field.
     public let text: String?
     /// When the user answered, by the phone's clock.
     public let answeredAt: Timestamp

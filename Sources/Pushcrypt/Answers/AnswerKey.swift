@@ -1,5 +1,4 @@
-/// What an answerable message gives its receiver, who answers with it: answer id || answer key, the member `answer` of the
-/// sealed payload.
+/// The key with which a receiver answers a message: answer id || answer key, the member `answer` of the sealed payload.
 ///
 /// A secret, in memory that is wiped with the last copy of this value. (`Docs/FormatRecords.md`, Answers)
 package struct AnswerKey: Sendable {

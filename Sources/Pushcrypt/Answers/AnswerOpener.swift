@@ -6,7 +6,7 @@
 /// A pure value, which keeps nothing: the same text opens again. A relay chooses which of two different answers comes
 /// first, so a caller that wants one answer to each message keeps the first. (`Docs/FormatRecords.md`, Opening an answer)
 public struct AnswerOpener: Sendable {
-    /// What an answer is refused with, in the order of the checks.
+    /// The codes of refused answers, in the order of the checks.
     package static let codes: [OpenError.Code] = [
         .malformedEnvelope, .unsupportedMessage, .unknownRecipientKey, .authenticationFailed, .malformedPayload,
         .expired,

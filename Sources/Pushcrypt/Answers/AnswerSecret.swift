@@ -1,4 +1,4 @@
-/// What a provider needs to ask for answers and to open them, for one app: 32 random bytes.
+/// The secret with which a provider asks for answers and opens them, for one app: 32 random bytes.
 ///
 /// A thief of it reads and forges answers, but no messages. It is in guarded memory, which all references share, is wiped
 /// with the last of them, and is never printed. Any number of threads may use one at the same time.
@@ -58,7 +58,7 @@ public final class AnswerSecret: Sendable {
         try key(for: id(of: message, sentAt: sentAt, to: recipient, topic), to: recipient, topic)
     }
 
-    /// Whose answers a value is for: SHA-256(recipient public key) || lp16(context).
+    /// The recipient and app that a value is for: SHA-256(recipient public key) || lp16(context).
     private static func asked(_ recipient: DevicePublicKey, _ topic: Topic) -> Bytes {
         SHA256.digest(recipient.bytes.span) + topic.lengthPrefixed
     }

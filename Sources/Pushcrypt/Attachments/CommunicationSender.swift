@@ -11,9 +11,9 @@ public struct CommunicationSender: Sendable {
 
     /// The name to show.
     public let name: String
-    /// What names the person in the app, the same in each message; the name if there is no other.
+    /// The person's id in the app, the same in each message; the name if there is no id.
     public let handle: String
-    /// What names the conversation; nil for the conversation with this person.
+    /// The conversation's id; nil for the conversation with this person.
     public let conversation: String?
     /// The names of the others in the conversation: a group, if there are several.
     public let recipients: [String]

@@ -6,7 +6,7 @@ package struct WebAddress: Hashable, Sendable {
     package let host: String
     /// The port, if the text names one.
     package let port: UInt16?
-    /// What follows host and port: path and query.
+    /// The path and query, after host and port.
     package let rest: Substring
     /// The text that was parsed.
     package let text: String

@@ -69,7 +69,7 @@ package struct InnerPlaintext: ~Copyable {
     }
 }
 
-/// What a push is for, under the signature: a receiver opens only the class that the system woke it for.
+/// The class of a push, under the signature: a receiver opens only the class that the system woke it for.
 ///
 /// Otherwise the relay could turn an alert into a call. (`Docs/Format.md`, O-6.1)
 public enum PushClass: UInt8, CaseIterable, Sendable {

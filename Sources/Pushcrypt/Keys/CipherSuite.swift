@@ -21,7 +21,7 @@ public enum CipherSuite: UInt8, CaseIterable, Comparable, Sendable {
     /// The length of the KEM share in an envelope.
     var encLength: Int { self == .x25519 ? X25519.keyLength : XWing.encLength }
 
-    /// What an error says if the suite is not supported.
+    /// The text of the error for an unsupported suite.
     package static let requirement =
         "suite 2 (post-quantum) needs libsodium 1.0.22 or later, in this build and on this system; this is \(Sodium.version)"
 

@@ -18,7 +18,7 @@ package final class PairingSecret: Sendable {
         try bytes.withSpan(body)
     }
 
-    /// What a server finds its code by: 8 bytes.
+    /// The 8 bytes by which a server finds its code.
     package var id: ContiguousArray<UInt8> {
         let empty = ContiguousArray<UInt8>()
         return key(salt: empty.span, length: PairingExchange.idLength) { $0.update("pushcrypt/1 pairing id\0") }
@@ -70,7 +70,7 @@ public struct PairingCode: Sendable {
         self = code
     }
 
-    /// Whose code it is: the host to which the phone posts, in lower case, for the user to agree to.
+    /// The host to which the phone posts, in lower case, for the user to agree to.
     public var host: String { url.host }
 
     /// Creates the code of a server.

@@ -15,7 +15,7 @@ package struct PairingError: CodedError {
     }
 
     package let code: Code
-    /// What happened, and what to do; contains no secret.
+    /// The fault and the fix; contains no secret.
     package let description: String
 
     package init(_ code: Code, _ description: String) {

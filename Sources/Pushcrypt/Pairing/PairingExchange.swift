@@ -1,4 +1,4 @@
-/// What phone and server of one pairing compute: the sealed request and the sealed reply.
+/// The sealed request and the sealed reply of one pairing.
 /// (`Docs/FormatRecords.md`, Pairing)
 package struct PairingExchange: Sendable {
     static let idLength = 8

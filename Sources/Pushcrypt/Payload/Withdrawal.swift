@@ -1,4 +1,4 @@
-/// What a message says about itself and earlier messages, under the reserved key. (`Docs/Format.md`, Withdrawal and drop)
+/// A message's orders about itself and earlier messages, under the reserved key. (`Docs/Format.md`, Withdrawal and drop)
 ///
 ///     {"aps":{…},"pushcrypt":{"withdraw":["table-17"],"drop":true}}
 struct Withdrawal {

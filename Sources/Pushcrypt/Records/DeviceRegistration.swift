@@ -36,9 +36,9 @@ public struct DeviceRegistration: Hashable, Sendable {
     package var updateKey: SigningPublicKey?
     /// The record's place among the device's, 1 to 2^53 − 2.
     package var sequence: UInt64?
-    /// What makes the record differ from every other; stores do not keep it.
+    /// Makes the record differ from every other; stores do not keep it.
     package var nonce: RecordNonce?
-    /// What lets the provider reach the device through a relay: 1 to 1,024 characters of base64url.
+    /// Lets the provider reach the device through a relay: 1 to 1,024 characters of base64url.
     package var grant: String?
 
     /// Creates a registration; without `suites`, with those that this build opens, and the key's.

@@ -19,9 +19,9 @@ package struct PushAddress: Hashable, Sendable {
     }
 }
 
-/// What a phone posts to its app's relay. (`Docs/Relay.md`, Requests)
+/// A phone's post to its app's relay. (`Docs/Relay.md`, Requests)
 package struct PhoneRequest: Sendable {
-    /// What the phone wants.
+    /// The phone's wish.
     package enum Wish: Hashable, Sendable {
         /// A grant for the server with this push key, to push to this address.
         case grant(SigningPublicKey, PushAddress, kinds: [String])
@@ -77,11 +77,11 @@ package struct PhoneRequest: Sendable {
         url = origin.description + path
     }
 
-    /// What a relay has answered.
+    /// The relay's answer.
     package enum Answer: Hashable, Sendable {
         /// A grant, 1 to 1,024 characters of base64url; its secret, 22; and its end.
         case granted(String, secret: String, until: Timestamp)
-        /// What had to end has ended, or the relay has the answer.
+        /// The grants have ended, or the relay has the answer.
         case ended
         /// The relay refuses, and nothing has changed. A temporary refusal may be repeated, after a time if it says one.
         case refused(code: String, isTemporary: Bool, retryAfter: Interval?)

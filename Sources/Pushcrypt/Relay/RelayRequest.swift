@@ -73,7 +73,7 @@ package struct RelayRequest: Sendable {
         messages.reduce(start.count + end.count) { $0 + $1 + 1 }
     }
 
-    /// What a request signs.
+    /// The text that a request signs.
     private static func signedText(
         _ origin: RelayOrigin, _ path: String, _ key: SigningPublicKey, _ body: ContiguousArray<UInt8>,
         at now: Timestamp

@@ -1,7 +1,7 @@
 /// The member `pushcrypt` that a sealer adds to a payload.
 struct ReservedMember {
     let message: Sealer.Message
-    /// What the receiver answers with.
+    /// The key for the receiver's answer.
     let answer: AnswerKey?
 
     /// The member with its name; empty if there is nothing to say.

@@ -85,7 +85,7 @@ public struct Certificate: Hashable, Comparable, Sendable, LosslessStringConvert
         SigningPublicKey(checked: ContiguousArray(bytes[Self.signingKeyRange]))
     }
 
-    /// What the provider key has signed, besides its own name and the app's.
+    /// The bytes that the provider key has signed, besides its own name and the app's.
     package var claim: ContiguousArray<UInt8> { ContiguousArray(bytes[..<Self.claimLength]) }
 
     /// Compares epochs, then bytes.

@@ -1,10 +1,10 @@
-/// What the next certificate of a provider key says, apart from the signing key. (`Docs/FormatTrust.md`, Rotation)
+/// The content of a provider key's next certificate, apart from the signing key. (`Docs/FormatTrust.md`, Rotation)
 package struct CertificatePlan: Hashable, Sendable {
     /// Why the signing key is replaced.
     package enum Kind: Hashable, Sendable {
-        /// On schedule: what the key before has signed still opens for a while.
+        /// On schedule: messages of the key before still open for a while.
         case planned
-        /// The key before was stolen: what it has signed opens no more.
+        /// The key before was stolen: its messages no longer open.
         case stolen
     }
 

@@ -1,4 +1,4 @@
-/// What a phone has learnt about one provider key for one app: the highest certificate that it has accepted, and the
+/// A phone's knowledge of one provider key for one app: the highest certificate that it has accepted, and the
 /// highest floor. (`Docs/FormatTrust.md`, T-3 to T-6)
 ///
 /// It only grows, and merging takes the maximum of each part, so extension and app may write in any order.

@@ -1,4 +1,4 @@
-/// What the holder of a provider key signs to prove that he has it. (`Docs/Keys.md`, A key service)
+/// A challenge, whose signature proves that somebody has a provider key. (`Docs/Keys.md`, A key service)
 package struct ProviderChallenge: Sendable {
     package let provider: ProviderPublicKey
     /// The bytes to sign:

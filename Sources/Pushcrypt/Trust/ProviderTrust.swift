@@ -9,7 +9,7 @@ public struct ProviderTrust: Hashable, Sendable {
     /// A pinned key.
     package struct Pin: Hashable, Sendable {
         package let key: ProviderPublicKey
-        /// What the phone has learnt about the key for this app, in any account.
+        /// The phone's knowledge of the key for this app, from any account.
         package internal(set) var learned: LearnedTrust
 
         package init(_ key: ProviderPublicKey, _ learned: LearnedTrust = LearnedTrust()) {

@@ -41,7 +41,7 @@ public struct TrustError: CodedError {
 
     /// The kind of error.
     public let code: Code
-    /// What happened, and what to do.
+    /// The fault and the fix.
     public let description: String
 
     package init(_ code: Code, _ description: String) {

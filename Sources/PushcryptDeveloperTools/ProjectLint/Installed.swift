@@ -50,7 +50,7 @@ struct Built {
     }
 }
 
-/// What one build puts on a phone together: an app and its notification extensions, in one configuration.
+/// The products that one build puts on a phone: an app and its notification extensions, in one configuration.
 struct Installed {
     /// The project that builds it; nil without an Xcode project, as is the configuration.
     let project: String?

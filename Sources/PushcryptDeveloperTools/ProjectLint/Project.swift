@@ -1,10 +1,10 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// What the builds of a project install.
+/// The products that a project's builds install.
 struct Project {
     private(set) var installed: [Installed] = []
-    /// What could not be read, and what is in no app.
+    /// Files that could not be read, and extensions in no app.
     private(set) var findings: [Finding] = []
 
     private let files: ProjectFiles

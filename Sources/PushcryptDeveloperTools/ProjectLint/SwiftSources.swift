@@ -28,7 +28,7 @@ struct SwiftSources {
         self.words.formUnion(words)
         // Other libraries have types and labels of these names, too.
         let isOurs = words.contains { $0.hasPrefix("Pushcrypt") }
-        // What is compiled under a condition is unknown.
+        // Whether a condition holds is unknown.
         var conditions = 0
         for (index, word) in words.enumerated() {
             let next = words[(index + 1)...]

@@ -24,7 +24,7 @@ struct XcodeProject {
     let base: String
     private let objects: JSONValue?
     private(set) var targets: [Target] = []
-    /// What keeps some targets from being found.
+    /// Why some targets cannot be found.
     private(set) var fault: String?
 
     init(_ project: JSONValue, file: String, _ files: ProjectFiles) {

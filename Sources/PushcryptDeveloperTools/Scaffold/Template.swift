@@ -1,6 +1,6 @@
 /// A file of `Templates`, which are an example app's: `com.example.app`, with everything that can be chosen.
 struct Template {
-    /// What can be chosen. A line that ends with `// IF` and a name is there only then, with `!` before the name only without; a
+    /// A choice of the user. A line that ends with `// IF` and a name is there only then, with `!` before the name only without; a
     /// line of nothing else begins several such lines, and `// END` ends them.
     enum Feature: String {
         /// An own Keychain group, and not the app group; the package by its address, and not in a folder.

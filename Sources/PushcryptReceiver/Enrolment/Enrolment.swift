@@ -18,7 +18,7 @@ public enum FirstTrust: Hashable, Sendable {
     }
 }
 
-/// What holds for every account of an app.
+/// The terms of every account of an app.
 package struct EnrolmentTerms: Sendable {
     package var topic: Topic
     package var trust: FirstTrust
@@ -41,7 +41,7 @@ package struct EnrolmentTerms: Sendable {
     }
 }
 
-/// What an installation can say of itself at this launch.
+/// The facts that an installation can report at this launch.
 package struct EnrolmentFacts: Hashable, Sendable {
     /// The version of the app, for example its `CFBundleShortVersionString`.
     package var appVersion: AppVersion?
@@ -49,7 +49,7 @@ package struct EnrolmentFacts: Hashable, Sendable {
     package var pushToken: ContiguousArray<UInt8>?
     /// Where the token is valid: `development` for an app that Xcode has signed for this.
     package var environment: PushEnvironment?
-    /// What permits the provider to push through a relay, 1 to 1,024 characters of base64url; nil without one.
+    /// Permits the provider to push through a relay, 1 to 1,024 characters of base64url; nil without one.
     package var grant: String?
     /// Whether the user lets the app show alerts. If not, the system never starts a service extension.
     package var alertsAreShown: Bool

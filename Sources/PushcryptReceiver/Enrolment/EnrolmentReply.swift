@@ -31,7 +31,7 @@ package struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
     /// `acknowledged, foreign-provider`.
     package var description: String { (["\(key)"] + notices).joined(separator: ", ") }
 
-    /// What the app should hear of, as codes.
+    /// News for the app, as codes.
     package var notices: [String] {
         var words: [String] = []
         switch certificate {

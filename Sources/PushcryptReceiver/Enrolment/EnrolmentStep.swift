@@ -1,7 +1,7 @@
 package import Pushcrypt
 package import PushcryptKeyStore
 
-/// What an account has to say to its provider.
+/// The next step of an account with its provider.
 package struct EnrolmentStep: Sendable, CustomStringConvertible {
     /// Why there is a request.
     package enum Reason: String, CaseIterable, Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct EnrolmentStep: Sendable, CustomStringConvertible {
     /// The registration to send; nil if the provider knows everything.
     package var request: EnrolmentRequest?
     package var reasons: [Reason] = []
-    /// What the app should hear of.
+    /// News for the app.
     package var notices: [EnrolmentNotice] = []
 
     /// For the developer's log, for example `register(token-changed), notice(alerts-off)`.
@@ -39,7 +39,7 @@ package struct EnrolmentStep: Sendable, CustomStringConvertible {
     }
 }
 
-/// What the app should hear of, as codes that `pushcrypt explain` explains.
+/// News for the app, as codes that `pushcrypt explain` explains.
 package enum EnrolmentNotice: String, CaseIterable, Hashable, Sendable {
     /// Alerts are off: nothing is shown, and the service extension does not run.
     case alertsOff = "alerts-off"
@@ -52,7 +52,7 @@ package enum EnrolmentNotice: String, CaseIterable, Hashable, Sendable {
     /// A message, a reply or the app has brought a certificate that contradicts one of the same epoch: the provider key may be
     /// stolen.
     case certificateConflict = "certificate-conflict"
-    /// What the phone had stored could not be read, and it has begun anew.
+    /// The phone could not read its stored state, and has begun anew.
     case stateDamaged = "damaged-enrolment"
     /// The provider has no such device, or its record is not this phone's: pair or log in again.
     case pairAgain = "pair-again"

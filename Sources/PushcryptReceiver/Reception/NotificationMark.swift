@@ -1,8 +1,7 @@
 package import Pushcrypt
 package import PushcryptKeyStore
 
-/// What a shown notification says of its message, for the phone itself: which one it is, whose, and until when
-/// it may be shown.
+/// The message that a notification shows, for the phone itself: its id, its account, and until when it may be shown.
 ///
 /// Only a receiver writes it, into a member that is reserved for the format.
 package struct NotificationMark: Hashable, Sendable {

@@ -1,11 +1,11 @@
 extension PushAnswer {
-    /// Who said it, for people.
+    /// The speaker, for people.
     var speaker: String { isRelays ? "the relay" : "APNs" }
 
     /// For people: `503 ServiceUnavailable`.
     var text: String { reason.map { "\(status) \($0)" } ?? "\(status)" }
 
-    /// What an answer means, and what to change.
+    /// The meaning of an answer, and the fix.
     var advice: String {
         switch reason {
         case "BadDeviceToken": "the token is not one of this environment: a build from Xcode has one of development"

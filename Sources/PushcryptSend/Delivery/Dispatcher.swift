@@ -20,7 +20,7 @@ final class Dispatcher {
         /// The messages that are read ahead, at least, and those that may wait for something else.
         var ahead = 2000
         var aside = 20_000
-        /// Who answers, for people.
+        /// The name of the server, for people.
         var peer = "APNs"
         /// Returns a number from 0 to 1.
         var random: () -> Double = { Double.random(in: 0...1) }
@@ -53,7 +53,7 @@ final class Dispatcher {
     var links: [Link] = []
     /// The most messages of the next request: fewer after a refusal for which one message or their number may be the reason.
     var batchSize: Int
-    /// What asks for the server's time, and when it may be asked again.
+    /// The message that asks for the server's time, and when another may ask.
     var question: Message?
     private var questionAt: UInt64 = 0
     /// Decisions since the last that was none.

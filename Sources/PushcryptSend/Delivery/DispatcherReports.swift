@@ -1,4 +1,4 @@
-// What happened, as the caller reports it.
+// Events that the caller reports.
 
 extension Dispatcher {
     private static let shortestPause: UInt64 = 1000

@@ -9,7 +9,7 @@ struct Request {
     var body: ContiguousArray<UInt8> = []
 }
 
-/// What came of it.
+/// The response to a request.
 struct Response {
     var status = 0
     var apnsID: String?

@@ -1,5 +1,5 @@
 /// Permission to try: open until a number of refusals in a row, for different subjects; then one attempt in a pause, which grows.
-/// What is under way may open it.
+/// Messages under way may open it.
 struct Gate {
     /// The refusals in a row that close it, and for how many subjects: APNs disconnects who sends many.
     let enough: Int

@@ -24,7 +24,7 @@ final class Message {
     var unread = 0
     /// Whether the provider token was renewed for it.
     var hasRenewed = false
-    /// Whether its grant is not for the present push key: perhaps for the one before or after it.
+    /// Whether its grant is not for the present push key, but perhaps for the previous or the next one.
     var usesOtherKey = false
     /// Why it waits for its topic or the login.
     var hold: PushAnswer?

@@ -1,4 +1,4 @@
-/// What keeps messages from APNs now.
+/// A cause that keeps messages from APNs now.
 struct Trouble: Equatable {
     enum Kind: String, CaseIterable {
         /// There is no connection.
@@ -16,7 +16,7 @@ struct Trouble: Equatable {
     let kind: Kind
     /// The topic; otherwise empty.
     var subject = ""
-    /// What APNs or the system says.
+    /// The words of APNs or the system.
     let text: String
 }
 

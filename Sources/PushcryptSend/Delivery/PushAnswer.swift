@@ -63,7 +63,7 @@ extension PushAnswer {
 }
 
 extension PushAnswer {
-    /// What an answer is about, and so who waits for it.
+    /// The subject of an answer, which decides who waits for it.
     enum Scope: Equatable {
         /// APNs has the message.
         case accepted

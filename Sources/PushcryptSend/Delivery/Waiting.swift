@@ -1,4 +1,4 @@
-/// What a message waits for besides its turn.
+/// Something that a message waits for besides its turn.
 enum Place: Hashable {
     case login
     case topic(String)

@@ -22,7 +22,7 @@ struct SendLine {
     /// Members of the answer, each after a comma: recipient and name; the rest without the payload.
     let front: ContiguousArray<UInt8>
     let back: ContiguousArray<UInt8>
-    /// What an error repeats besides, so that with its payload the line can be sent again.
+    /// Members that an error repeats too: with its payload, the line can be sent again.
     let headers: ContiguousArray<UInt8>
 
     /// About the bytes that are kept until the answer.

@@ -29,7 +29,7 @@ final class ProviderKey {
         unsafe EVP_PKEY_free(key)
     }
 
-    /// What a file is instead.
+    /// Why a file is no key.
     private enum Problem: String, Error {
         case encrypted = "it is encrypted"
         case isPublic = "it is a public key"

@@ -15,7 +15,7 @@ final class Connection {
     let session: HTTP2Session
     private(set) var isConnected = false
 
-    // What is written and not yet taken: libcurl must get the same bytes at the same place again after it had no room.
+    // Bytes that were written and not yet taken: libcurl must get the same bytes at the same place again after it had no room.
     private let output: UnsafeMutableRawBufferPointer
     private var start = 0
     private var end = 0

@@ -15,7 +15,7 @@ struct Destination {
     /// How long a connection may take, in milliseconds. Longer attempts would notice the end of an outage late.
     var timeout: UInt64 = 10_000
     var certificate: ClientCertificate?
-    /// What is said of a server without HTTP/2.
+    /// The problem of a server without HTTP/2.
     var withoutHTTP2 = "it does not speak HTTP/2"
 
     /// As the request names it.
@@ -32,7 +32,7 @@ final class Dialer {
         /// Whether the peer has chosen HTTP/2.
         fileprivate var speaksHTTP2: Bool
         fileprivate let destination: Destination
-        /// What libcurl says about a failure.
+        /// libcurl's text about a failure.
         fileprivate let text: UnsafeMutableBufferPointer<CChar>
 
         fileprivate init(_ curl: UnsafeMutableRawPointer, _ destination: Destination) {
@@ -59,7 +59,7 @@ final class Dialer {
 
     private let multi: UnsafeMutableRawPointer
     private var handles: [Handle] = []
-    /// What libcurl waits for, by descriptor.
+    /// The events that libcurl waits for, by descriptor.
     private var sockets: [Int32: Int32] = [:]
     /// The uptime at which libcurl wants to be called.
     private var timer: UInt64?
@@ -136,7 +136,7 @@ extension Dialer {
             isSet = isSet && set(CURLOPT_CAINFO, file) && isAlone
         }
         if let proxy = destination.proxy { isSet = isSet && set(CURLOPT_PROXY, proxy) }
-        // What is not encrypted stays in its network.
+        // A connection in the clear stays in its network.
         if !destination.isSecure { isSet = isSet && set(CURLOPT_NOPROXY, "*") }
         let code = unsafe pushcrypt_curl_prepare_tls(
             curl, { _, tls, context in unsafe Dialer.prepareTLS(tls, context) },
@@ -225,7 +225,7 @@ extension Dialer {
 }
 
 extension Dialer {
-    /// What libcurl says, as a part of a sentence. It repeats the URL of a proxy that it cannot use, with its password.
+    /// Returns libcurl's text as part of a sentence. libcurl repeats the URL of a proxy that it cannot use, with its password.
     static func sentence(_ text: String, _ code: CURLcode) -> String {
         guard code != CURLE_COULDNT_RESOLVE_PROXY, !text.contains("://"), !text.contains("nsupported proxy") else {
             return
@@ -241,7 +241,7 @@ extension Dialer {
 
 // MARK: Bytes
 
-/// What a read or write could do.
+/// The result of a read or write.
 enum Transfer {
     case bytes(Int)
     /// Nothing now.

@@ -71,7 +71,7 @@ private struct AnswerWays: Sendable {
                     at: settings.now()), said.verdict == .hello(hello.description)
             else { return false }
         }
-        // A captive portal, or a page behind a proxy, answers 200 with a text.
+        // A captive portal or a proxy's page answers 200 with a text.
         let answer = try? await post(PhonePost.answer(text).body, to: address)
         return answer?.status == 200 && answer?.body.isEmpty == true
     }

@@ -79,8 +79,8 @@ final class AccountRegistrations: @unchecked Sendable {
         AccountTraces.keep(accounts.union(names), in: directory)
     }
 
-    /// Whether the last push, in this day, was refused as sealed in the future, which only a verified message can be. Once the date
-    /// is set, that was longer ago.
+    /// Whether the last push came within a day and was refused as sealed in the future, which only a verified message can be. Once
+    /// the user sets the date, that day has passed.
     private var isClockBehind: Bool {
         guard let directory = try? settings.ownDirectory(),
             let last = try? ExtensionDatabase(in: directory.path).journal.entries().last

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Pushcrypt
 internal import PushcryptReceiver
 
-/// What stands for an account outside the app: a hash of its name.
+/// A hash of an account's name, which stands for it outside the app.
 struct AccountTag: Hashable, Sendable {
     /// 32 hexadecimal digits.
     let text: String
@@ -13,8 +13,8 @@ struct AccountTag: Hashable, Sendable {
     }
 }
 
-/// What an account leaves on a phone besides its keys: notifications on the screen, plain attachments, and what the system
-/// knows of senders. Not run on Apple systems.
+/// The traces of an account on a phone besides its keys: notifications on the screen, plain attachments, and the system's
+/// knowledge of senders. Not run on Apple systems.
 struct AccountTraces {
     private let account: String
     private let directory: URL?

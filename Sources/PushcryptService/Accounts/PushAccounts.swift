@@ -50,7 +50,7 @@ public actor PushAccounts {
     /// Makes the provider know of this phone what there is to know of these accounts: key, push token, trust, app version,
     /// whether alerts are shown. Sends nothing that the provider knows, and what a log-out has left to say.
     ///
-    /// What could not be sent is sent by a later call; call it also when nobody is logged in. An account that is not named stays as
+    /// A later call sends whatever this one could not; call it also when nobody is logged in. An account that is not named stays as
     /// it is. One whose log-out is requested meanwhile is not registered again.
     ///
     /// - Parameters:
@@ -123,7 +123,7 @@ public actor PushAccounts {
             .enabled)
     }
 
-    /// What became of an account's update.
+    /// The outcome of an account's update.
     public struct Outcome: Hashable, Sendable, CustomStringConvertible {
         /// The result of an update.
         public enum Status: Hashable, Sendable {
@@ -144,7 +144,7 @@ public actor PushAccounts {
 
         /// The result.
         public internal(set) var status: Status
-        /// What the app should hear of, as codes that `pushcrypt explain` explains: `alerts-off`, `provider-replaced`,
+        /// News for the app, as codes that `pushcrypt explain` explains: `alerts-off`, `provider-replaced`,
         /// `damaged-enrolment`, `foreign-provider`; `certificate-conflict`: the provider key may be stolen; `no-push-key`: the server
         /// uses no relay, and the app does; `pair-again`: the server knows this phone no more, and only another pairing, or another
         /// log-in, brings it back.

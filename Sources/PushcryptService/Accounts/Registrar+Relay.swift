@@ -121,7 +121,7 @@ extension Registrar {
         case (.end(let grant), .refused(let code, false, _)) where Self.deadCodes.contains(code):
             return state.forget([grant])
         case (.endAll(let all), .refused(let code, false, _)) where Self.deadCodes.contains(code):
-            // The next update goes on with another; at once, that would perhaps never end.
+            // The next update tries another; trying them all now might never end.
             state.forget(all.suffix(1))
             _ = relay.fail(wish, .refused(code: code, isTemporary: true, retryAfter: nil), at: now)
             return

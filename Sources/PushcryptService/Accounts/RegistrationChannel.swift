@@ -17,9 +17,9 @@ public protocol RegistrationChannel: Sendable {
     func send(_ request: RegistrationRequest) async throws -> Data
 }
 
-/// What an app sends to its server. What a paired account has to say goes to the address of its code, without the app.
+/// A request from an app to its server. Requests of a paired account go to the address of its code, without the app.
 public struct RegistrationRequest: Hashable, Sendable {
-    /// What the request is about.
+    /// The subject of a request.
     public enum Kind: Hashable, Sendable {
         /// The account's key on this phone. The app sends it in the session of this account, and throws if there is none: in
         /// another user's session it would register the account's key for that user.
@@ -32,7 +32,7 @@ public struct RegistrationRequest: Hashable, Sendable {
         case end(account: String)
     }
 
-    /// What the request is about.
+    /// The subject of this request.
     public let kind: Kind
     /// The request as JSON: a signed record.
     public let body: Data

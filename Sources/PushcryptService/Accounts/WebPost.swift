@@ -34,7 +34,7 @@ struct URLSessionPoster: WebPosting {
     }
 
     func post(_ request: WebRequest) async throws -> WebAnswer {
-        // What Foundation reads as another host than the library was not agreed to.
+        // If Foundation reads another host than the library, nobody has agreed to that host.
         guard let address = WebAddress(request.url), address.isOfServer, let url = URL(string: request.url),
             url.host?.lowercased().trimmingCharacters(in: ["[", "]"]) == address.host
         else { throw Failure(description: "the address cannot be used") }
