@@ -3,12 +3,12 @@ import Pushcrypt
 @testable import PushcryptSend
 @testable import Simulated
 
-/// Apple's servers: they hold, copy, replace and expire what they have, and know which tokens are gone.
+/// Apple's servers: they hold, copy, replace and expire pushes, and know which tokens are gone.
 final class APNs {
     private unowned let world: World
     private var apps: [String: App] = [:]
     private var gone: [String: Int64] = [:]
-    /// What waits for phones that are off.
+    /// Pushes for phones that are offline.
     private var waiting: [(line: Provider.Line, app: App)] = []
     /// How many of a hundred requests meet a mishap.
     var mishaps = 0
@@ -37,7 +37,7 @@ final class APNs {
         return take(line) ?? .accept
     }
 
-    /// Takes a push, or says why not.
+    /// Takes a push; returns nil, or the refusal.
     func take(_ line: Provider.Line) -> SimulatedAPNs.Reaction? {
         guard let app = apps[line.target] else {
             guard let time = gone[line.target] else { return .answer(badToken) }
@@ -61,7 +61,7 @@ final class APNs {
         }
     }
 
-    /// A phone is reachable again: it gets what has not expired, and rarely only the last.
+    /// A phone is reachable again: it gets the pushes that have not expired, in one of ten cases only the last.
     func deliver(to phone: Phone) throws {
         let own = waiting.filter { $0.app.phone === phone }
         waiting.removeAll { $0.app.phone === phone }

@@ -15,7 +15,7 @@ final class App {
     unowned let world: World
     unowned let phone: Phone
     let provider: Provider
-    /// Another one after each installation whose trust the Keychain did not keep.
+    /// The app's number in the ledger; a new one once the Keychain's items are lost.
     private(set) var number: Int
     var folder: TemporaryFolder
     var database: ExtensionDatabase
@@ -150,7 +150,7 @@ final class App {
         }
         registrar = next
         learn()
-        // The process ends when the state is stored, before a message leaves.
+        // Killed after the state was stored, before a message leaves.
         if world.kills, world.loop.chance(5) {
             world.loop.note("\(name): killed")
             return kill()

@@ -8,7 +8,7 @@ import UserNotifications
 @testable import PushcryptService
 @testable import Simulated
 
-// What the extension does with a push, and the app with the user's answers.
+// Pushes in the extension, and the user's answers in the app.
 extension App {
     /// The extension receives a push; it may be killed at any step, and the app's hook may throw.
     func receive(_ number: Int, _ json: Bytes, request: String? = nil) throws {
@@ -22,7 +22,7 @@ extension App {
             if diesHere(number) { return }
             _ = opened.settle(at: now)
             if diesHere(number) { return }
-            // With files, or a hook of the app, the message is taken before.
+            // With files, or a hook of the app, the message is taken first.
             let claim = world.loop.chance(30) ? opened.take(at: now) : nil
             if claim != nil, diesHere(number) { return }
             let delivery = opened.handOver(after: claim, at: now).delivery

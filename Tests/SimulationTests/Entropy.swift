@@ -1,9 +1,8 @@
 import CSodium
 import Seed
 
-/// libsodium's random numbers from a seed, so that keys, ids and what is sorted by them are the same in each run: simpler than
-/// keeping them out of every decision and trace. Only for a process that does nothing else, because it replaces those of the whole
-/// process.
+/// libsodium's random numbers, from a seed: keys and ids, and the order of things sorted by them, are the same in each run. It
+/// replaces those of the whole process, which should do nothing else.
 enum Entropy {
     private nonisolated(unsafe) static var seed = Seed(0)
     private nonisolated(unsafe) static var implementation = unsafe randombytes_implementation(

@@ -1,12 +1,11 @@
-/// The oracle: compares facts with what was promised. It uses no code of the product; times are milliseconds, as some clock shows
-/// them.
+/// The oracle: compares facts with promises. It uses no code of the product. Times are milliseconds, by the clock that each names.
 struct Ledger {
     enum Rule: String, CaseIterable {
         /// Every line is answered once.
         case answeredOnce
         /// Nothing rings twice.
         case ringsOnce
-        /// No acknowledged registration is lost, and no push that can still open fails to.
+        /// No acknowledged registration is lost, and every push opens that still can.
         case nothingLost
         /// No epoch opens below a floor that was accepted.
         case floor
@@ -35,7 +34,7 @@ struct Ledger {
         var isForged = false
     }
 
-    /// What a phone made of a push.
+    /// The outcome of a push on a phone.
     struct Arrival {
         var code: String
         var rings = false
@@ -47,7 +46,7 @@ struct Ledger {
     }
 
     private struct Login {
-        /// The account on its phone, whoever has logged in before.
+        /// The user's account on this app, the same for later logins.
         let user: String
         let app: Int
         let server: String
@@ -65,7 +64,7 @@ struct Ledger {
     private var open: Set<Int> = []
     /// Backups, and when they were restored, by the true time.
     private var restores: [(server: String, to: UInt64, at: UInt64)] = []
-    /// The last message that rang of each name.
+    /// The last message of each name that rang.
     private var rung: [String: Message] = [:]
     private var shown: Set<Int> = []
     private var excused: Set<Int> = []
@@ -103,14 +102,14 @@ struct Ledger {
     /// APNs has told the server that the token is gone.
     mutating func gone(_ login: Int) { logins[login]?.acknowledged = nil }
 
-    /// The user has logged out; `silently` if the phone cannot tell anybody, for it is another one now.
+    /// The user has logged out; `silently` if the phone cannot tell anybody, because another one replaced it.
     mutating func ended(_ login: Int, silently: Bool = false) {
         logins[login]?.isOver = true
         let isUnheard = logins[login]?.isHeard == false
         logins[login]?.isSilent = silently || isUnheard
     }
 
-    /// What the phone still had to tell of earlier logins is lost with it.
+    /// Another phone replaces this one, and unsent ends of earlier logins are lost.
     mutating func moved(_ app: Int) {
         for (login, facts) in logins where facts.app == app && facts.isOver { logins[login]?.isSilent = true }
     }
@@ -119,7 +118,7 @@ struct Ledger {
 
     mutating func clock(of app: Int, shows time: Int64) { latest[app] = max(latest[app] ?? time, time) }
 
-    /// The phone registers again what has come after this time.
+    /// The server has lost every registration after this time; phones repeat them.
     mutating func restored(_ server: String, to time: UInt64, at now: UInt64) {
         restores.append((server, time, now))
         for (login, facts) in logins where facts.server == server && facts.acknowledged.map({ $0 >= time }) == true {
@@ -135,7 +134,7 @@ struct Ledger {
         }
     }
 
-    /// The user and the address of every device that a server has: of two with one address, each push comes twice.
+    /// The user and the address of every device that a server has. If two share an address, each push comes twice.
     mutating func server(_ server: String, hasRows rows: [String]) {
         for row in rows.sorted() where rows.count(where: { $0 == row }) > 1 {
             violate(.ringsOnce, "the server has two devices: \(row)")
@@ -143,7 +142,7 @@ struct Ledger {
         }
     }
 
-    /// What servers have in the end: tokens, and live grants.
+    /// A token or a live grant that a server has in the end.
     mutating func remains(_ what: String, of login: Int) {
         guard let facts = logins[login], facts.isOver, !facts.isSilent else { return }
         violate(.logOut, "a server has \(what) of login \(login)")
@@ -162,10 +161,10 @@ struct Ledger {
         if open.remove(line) == nil { violate(.answeredOnce, "line \(line) is answered twice, or was never sent") }
     }
 
-    /// The process that has the lines was killed: they are sent again, and not answered before.
+    /// The sender was killed: its open lines will be sent again.
     mutating func senderKilled() { open = [] }
 
-    /// APNs will never deliver it, or nobody can say what becomes of it.
+    /// The message may never arrive.
     mutating func excuse(_ number: Int) { excused.insert(number) }
 
     mutating func arrived(_ number: Int, _ arrival: Arrival) {
@@ -181,7 +180,7 @@ struct Ledger {
                 if !stolen.contains("\(login.server) \(message.epoch)") {
                     violate(.thief, "message \(number) of a thief who has no signing key opens")
                 }
-                // One genuine message since, and no phone believes the thief any more. A planned rotation does not say so.
+                // After one genuine message a phone no longer believes the thief; a planned rotation does not end that belief.
                 if let end = afterTheft[login.server], message.epoch < end, newest[login.app] ?? 0 >= end {
                     violate(.thief, "message \(number) opens after the theft was noticed")
                 }
@@ -207,7 +206,7 @@ struct Ledger {
 
     /// Returns why a message should have opened, or nil.
     private func problem(_ message: Message, _ login: Login, _ arrival: Arrival) -> String? {
-        // Whatever the first reason is that the phone finds.
+        // Too early, or expired: then any reason will do.
         guard message.sealedAt <= arrival.clock + Self.day, arrival.clock <= message.sealedAt + message.life - 600_000
         else { return nil }
         let isExcused: Bool
@@ -229,7 +228,7 @@ struct Ledger {
     /// The user has answered a message.
     mutating func responded(_ number: Int, at clock: Int64) { responses[number] = clock }
 
-    /// The app's handler is done with the response; or it throws, and after three days that ends the response, too.
+    /// The app's handler is done with the response. If it throws, the response ends only after three days.
     mutating func handled(_ number: Int, at clock: Int64, throws: Bool) {
         guard let begin = responses[number], !`throws` || clock > begin + 3 * Self.day else { return }
         responses[number] = nil
@@ -253,7 +252,7 @@ struct Ledger {
 
     // MARK: In the end
 
-    /// An hour without mishaps is over, in which these messages were sealed.
+    /// A quiet time is over, and these messages were sealed in its last hour.
     mutating func quiet(_ fresh: [Int], _ users: Set<Int>) {
         for login in users.subtracting(fresh.compactMap { messages[$0]?.login }).sorted() {
             violate(.quietHour, "no message is sealed to login \(login)")
@@ -265,7 +264,7 @@ struct Ledger {
         }
         for (number, begin) in responses.sorted(by: { $0.key < $1.key }) {
             guard let login = messages[number].flatMap({ logins[$0.login] }), !login.isOver else { continue }
-            // It is sealed to a key that has ended meanwhile.
+            // After 31 days the key to which it is sealed has ended.
             guard latest[login.app] ?? 0 < begin + 31 * Self.day else { continue }
             violate(.nothingLost, "the response to message \(number) is lost")
         }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Each rule of the oracle fires on a story that breaks it, and on no other: a ledger that checks nothing would find nothing.
+/// Each rule of the oracle fires on a story that breaks it, and on no other.
 @Suite struct LedgerTests {
     private static let day: Int64 = 86_400_000
 

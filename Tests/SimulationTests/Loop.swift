@@ -19,13 +19,13 @@ final class Loop {
     var random: Seed
     /// Lines of text, the same in each run with the same seed.
     private(set) var trace: [String] = []
-    /// The next event is the last.
+    /// The last event of the array happens next.
     private var events: [Event] = []
     private var count = 0
 
     init(_ seed: UInt64) { random = Seed(seed) }
 
-    /// The time as a clock shows it that is ahead by some milliseconds.
+    /// The time on a clock that is ahead by some milliseconds.
     func time(_ ahead: Int64 = 0) -> Timestamp {
         Timestamp(milliseconds: UInt64(max(0, Int64(Self.start.milliseconds + now) + ahead)))
     }
@@ -39,7 +39,7 @@ final class Loop {
         events.insert(event, at: place)
     }
 
-    /// Lets everything happen until a time from now.
+    /// Runs all events of the next milliseconds.
     func run(_ milliseconds: UInt64) throws {
         let end = now + milliseconds
         while let event = events.last, event.time <= end {

@@ -1,4 +1,4 @@
-/// Delays, loses, copies, cuts and reorders what is sent. A reply comes once, or not at all.
+/// Delays, loses, copies, cuts and reorders messages. A reply comes once, or not at all.
 final class Network {
     typealias Bytes = ContiguousArray<UInt8>
 
@@ -10,8 +10,8 @@ final class Network {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Asks a server, which may see the request never, late or twice. `done` gets the status and body of the answer, which may be
-    /// cut; nil for none.
+    /// Asks a server, which may see the request late, twice or never. `done` gets the status and the body of the answer, which may
+    /// be cut; nil if none came.
     func ask(
         _ server: @escaping () throws -> (status: Int, body: Bytes)?,
         _ done: @escaping ((status: Int, body: Bytes)?) throws -> Void

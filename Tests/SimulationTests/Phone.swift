@@ -5,7 +5,7 @@ final class Phone {
     private unowned let world: World
     let number: Int
     private(set) var keychain = ModelKeychain()
-    /// By how much its clock is ahead, in milliseconds.
+    /// Its clock's lead, in milliseconds.
     var clock: Int64 = 0
     private(set) var isOnline = true
     private(set) var isLocked = false
@@ -32,7 +32,7 @@ final class Phone {
         isLocked = false
     }
 
-    /// Another phone, to which the backup of this one was restored: the Keychain's items stay behind.
+    /// Becomes another phone, from this one's backup: the Keychain's items stay behind.
     func replace() throws {
         keychain = keychain.restored()
         isLocked = false

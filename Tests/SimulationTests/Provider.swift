@@ -22,7 +22,7 @@ final class Provider {
     let topic: Topic
     private(set) var disk: TemporaryFolder
     private(set) var store: SQLiteKeyStore
-    /// By how much its clock is ahead, in milliseconds.
+    /// Its clock's lead, in milliseconds.
     var clock: Int64 = 0
     /// The provider key, if it is kept elsewhere.
     let key: ProviderKey?
@@ -51,13 +51,13 @@ final class Provider {
 
     var floor: UInt32 { (try? store.providerKey().certificate?.floor) ?? 0 }
 
-    /// The push keys whose signatures it makes.
+    /// The push keys with which it may sign.
     var pushKeys: [String] {
         guard let keys = try? store.pushKeys(at: now) else { return [] }
         return [keys.current, keys.previous, keys.next].compactMap { $0?.publicKey.text }
     }
 
-    /// Does some work, which nothing may refuse. A process may be killed before it, or after it and before anybody hears of it.
+    /// Does some work, which nothing may refuse. The process may be killed before it, or after it but before it reports.
     @discardableResult
     private func work<Result>(_ what: String, mayDie: Bool = true, _ body: () throws -> Result) throws -> Result? {
         let dies = mayDie && world.kills && world.loop.chance(10)
@@ -79,7 +79,7 @@ final class Provider {
         return nil
     }
 
-    /// Goes on with the files as a process left them that was killed.
+    /// Goes on with the files that a killed process left.
     func crash() throws {
         disk = try disk.copy()
         store = try SQLiteKeyStore.open(in: disk.path, passphrase: nil)
@@ -112,7 +112,7 @@ final class Provider {
         }
     }
 
-    /// What a repeated post must not change: it may end a device, if its phone wants that.
+    /// The devices that a repeated post must not change. Those of logged-out users are left out: a repeated end may end them.
     var state: [String] {
         get throws {
             try devices.filter { world.isLoggedIn($0.id) }.map {
@@ -121,7 +121,7 @@ final class Provider {
         }
     }
 
-    /// APNs has said that a device token is gone, or the relay that a grant has ended.
+    /// APNs reports that a device token is gone, or the relay that a grant has ended.
     func lost(_ target: String, at time: Int64) throws {
         try work("410") {
             for device in try devices where device.token == target {
@@ -186,7 +186,7 @@ final class Provider {
         world.loop.note("provider: epoch \(epoch), floor \(floor)")
     }
 
-    /// Names the push key that replaces the one in use seven days later.
+    /// Adds the push key that replaces the present one in seven days.
     func nextPushKey() throws {
         guard try store.hasPushKey(), try store.pushKeys(at: now)?.next == nil else { return }
         try work("next push key") { _ = try store.addNextPushKey(at: now) }
@@ -210,7 +210,7 @@ final class Provider {
         }
     }
 
-    /// Restores a backup over the store, and replaces the signing key, as the documents say after an older one.
+    /// Restores a backup over the store, then rotates, as `Docs/Operations.md` says.
     func restore() throws {
         guard let backup = world.loop.pick(backups) else { return }
         let done: Void? = try work("restore", mayDie: false) {

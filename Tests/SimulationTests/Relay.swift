@@ -8,7 +8,7 @@ import Pushcrypt
 final class Relay {
     private unowned let world: World
     private(set) var model = ModelRelay()
-    /// How many of a hundred requests are too many.
+    /// How many of a hundred requests it refuses as too many.
     var mishaps = 0
 
     init(_ world: World) { self.world = world }
@@ -40,6 +40,6 @@ final class Relay {
         return .answer(answer)
     }
 
-    /// Removes its key for grants: those that it has sealed have ended.
+    /// Removes its key for grants, which ends all that the key has sealed.
     func removeKey() { model.removeKey() }
 }

@@ -2,16 +2,16 @@ import Foundation
 import Testing
 import Waiting
 
-/// Worlds that seeds have chosen, in a process of their own, because its random numbers are the seed's: the trace of a seed is the
-/// same in each run. 50 seeds, or `PUSHCRYPT_WORLDS=500`; `PUSHCRYPT_SECONDS=600` tries others for so long; `PUSHCRYPT_SEED=7731`
-/// replays one, and writes its trace to a file. `PUSHCRYPT_GO_ON=1` goes on after a violation.
+/// Simulates a world for each seed, in a process of its own: a seed's trace is the same in each run. It tries 50 seeds, or as many
+/// as `PUSHCRYPT_WORLDS` says. `PUSHCRYPT_SECONDS=600` tries new ones for ten minutes; `PUSHCRYPT_SEED=7731` replays one, and
+/// writes its trace to a file. `PUSHCRYPT_GO_ON=1` goes on after a violation.
 @Suite struct SimulationTests {
     @Test func nothingIsLostRingsTwiceOrRefuses() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            // Blocked by handlers, which run where tasks do.
+            // The world blocks its thread while handlers run as tasks, so it needs a thread of its own.
             try await SeparateThread { tryAll() }.value
         }
-        // A crash says nothing of its seed.
+        // After a crash only this file knows the seed.
         let last = (try? String(contentsOfFile: Files.last, encoding: .utf8)) ?? ""
         print(result.map { String(decoding: $0.standardOutputContent, as: UTF8.self) } ?? "the last seed was \(last)")
     }

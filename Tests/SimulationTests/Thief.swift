@@ -4,7 +4,7 @@ import Pushcrypt
 @testable import PushcryptKeyStore
 @testable import Simulated
 
-/// Somebody who reads stores, backups, logs and traffic, and uses what they find.
+/// A thief, who reads stores, backups, logs and traffic, and uses them.
 final class Thief {
     typealias Bytes = ContiguousArray<UInt8>
 
@@ -20,7 +20,7 @@ final class Thief {
 
     func sees(_ line: Provider.Line, _ app: App) { pushes.append((line, app)) }
 
-    /// Sends a push again that was under way once.
+    /// Repeats a push that it saw.
     func repeatPush() throws {
         guard let (line, app) = world.loop.pick(pushes), app.phone.isOnline else { return }
         world.loop.note("thief: \(line.number) again")
@@ -48,7 +48,7 @@ final class Thief {
         try forge(with: nil)
     }
 
-    /// Reads everything, and so has the signing key; the provider notices it some days later.
+    /// Reads everything, and so has the signing key. The provider notices within five days.
     func stealSigningKey() throws {
         guard world.provider.key != nil, signer == nil else { return }
         world.loop.note("thief: steals the signing key")
@@ -62,7 +62,7 @@ final class Thief {
     private func react() throws {
         let epoch = signer?.epoch ?? 0
         try world.provider.rotate(stolen: true)
-        // Killed in between: once more.
+        // The process was killed before it rotated: once more.
         if world.provider.floor <= epoch { world.loop.after(Time.hour) { [unowned self] in try react() } }
     }
 

@@ -11,7 +11,7 @@ final class World {
     let usesRelay: Bool
     /// Whether processes are killed.
     private(set) var kills = true
-    /// The longest way of a push to a phone, in milliseconds.
+    /// The longest delay of a push, in milliseconds.
     private(set) var mostDelay = 5 * Time.second
     private(set) var providers: [Provider] = []
     private(set) var phones: [Phone] = []
@@ -21,7 +21,7 @@ final class World {
     private(set) lazy var thief = Thief(self)
     private var numbers = 0
     private var tokens = 0
-    /// The names of messages, and whether they were withdrawn.
+    /// The names of messages so far.
     private var names: [String] = []
 
     var provider: Provider { providers[0] }
@@ -64,7 +64,7 @@ final class World {
     // MARK: Events
 
     private static let users = ["anna", "bea"]
-    /// What happens how often.
+    /// The events, with their weights.
     private static let events: [(weight: Int, act: @Sendable (World) throws -> Void)] = [
         (20, { try $0.seal() }),
         (12, { try $0.app().launch() }),
@@ -116,7 +116,7 @@ final class World {
         loop.after(loop.below(2 * Time.hour)) { phone.unlock() }
     }
 
-    /// A clock is wrong by minutes, days or years, or right again.
+    /// Returns the lead of a clock: minutes, days or years, either way, or none.
     private func wrongClock() -> Int64 {
         let sizes = [0, 0, 5 * Time.minute, 20 * Time.hour, 3 * Time.day, 40 * Time.day, 900 * Time.day]
         return Int64(loop.pick(sizes) ?? 0) * (loop.chance(50) ? 1 : -1)
@@ -141,7 +141,7 @@ final class World {
         loop.note("mishaps: network \(network.mishaps), apns \(apns.mishaps)")
     }
 
-    /// Lets so many things happen, and then a quiet time. Returns what was violated.
+    /// Runs a number of events, then a quiet time. Returns the violations.
     func run(_ count: Int) throws -> [String] {
         let total = Self.events.reduce(0) { $0 + $1.weight }
         for _ in 0..<count where ledger.violations.isEmpty {
@@ -171,7 +171,7 @@ final class World {
         ledger.server(provider.topic.bundleID, hasRows: rows)
     }
 
-    /// Everything works again, a day and an hour pass, and fresh messages are sealed.
+    /// Everything works again. Six days pass, then three with a launch each; then fresh messages are sealed and get an hour.
     private func settle() throws {
         loop.note("quiet")
         (kills, network.mishaps, network.delay, apns.mishaps, relay.mishaps) = (false, 0, 200, 0, 0)
@@ -202,13 +202,13 @@ final class World {
     }
 }
 
-/// What happened, and what was violated.
+/// The events of a world, and its violations.
 struct Trace {
     let lines: [String]
     let violations: [String]
 }
 
-/// Simulates a world in which a seed has chosen everything.
+/// Simulates the world of a seed.
 func simulate(_ seed: UInt64, events: Int = 80) -> Trace {
     Entropy.start(seed)
     do {
