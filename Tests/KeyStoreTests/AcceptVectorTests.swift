@@ -51,7 +51,7 @@ struct AcceptVectorTests {
         #expect(earlier == vector.earlier, "\(vector.name)")
     }
 
-    /// Whatever the exports of many stores say, in whatever order and how often: every store has the same in the end.
+    /// Exports of many stores, in any order and any number of times: every store ends up the same.
     @Test func exportsInAnyOrderEndAlike() throws {
         // A device that registers again and again, with later keys, and is removed in between, by stores that know its key or do not.
         var changes: [DeviceChange] = []
@@ -109,7 +109,7 @@ private struct AcceptCase: Decodable, Sendable {
 
 /// A row, a record or a line of an export.
 private struct AcceptRow: Decodable, Sendable {
-    /// What all orders must agree on.
+    /// The facts that all orders must agree on.
     struct Summary: Hashable {
         let isEnd: Bool
         let isRemoved: Bool

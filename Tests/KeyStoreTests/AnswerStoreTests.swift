@@ -26,7 +26,7 @@ import Testing
         _ = try store.addDevice(registration, id: id, owner: .user("alice"), replace: replace, at: now)
     }
 
-    /// What the app sends after its user has answered a message.
+    /// The answer that an app sends.
     private func answer(
         _ action: String = "APPROVE", to name: String = "deploy-17", of key: DeviceKey? = nil,
         by provider: String? = nil, sealedAt: Timestamp = start
@@ -95,7 +95,7 @@ import Testing
         #expect(taken == 1)
     }
 
-    @Test func whatIsExpiredOrForgedIsNotRemembered() throws {
+    @Test func expiredAndForgedAnswersAreNotRemembered() throws {
         let text = try answer()
         #expect(refusal(text, within: .minutes(10), at: start + 601) == .expired)
         #expect(refusal(text + "A") == .malformedEnvelope)
@@ -188,7 +188,7 @@ import Testing
         #expect(refusal(old, at: start + 31 * Self.day) == nil)
     }
 
-    /// What was sealed with it afterwards opens for as long as it is kept, and no longer.
+    /// Answers to it open for as long as it is kept, and no longer.
     @Test(arguments: [(32 * 86_400, nil), (32 * 86_400 + 1, OpenError.Code.authenticationFailed)])
     func aReplacedSecretEnds(_ seconds: UInt64, _ expected: OpenError.Code?) throws {
         let secret = try store.answerSecret(at: start)
@@ -283,7 +283,7 @@ import Testing
     }
 
     /// Between opening and counting, the device is removed, gets another user, or the secret is destroyed.
-    @Test(arguments: ["removal", "user", "theft"]) func whatEndsMeanwhileDoesNotCount(_ what: String) throws {
+    @Test(arguments: ["removal", "user", "theft"]) func anAnswerThatEndsMeanwhileDoesNotCount(_ what: String) throws {
         let text = try answer()
         let opened = try store.authenticate(SealedAnswer(text: Bytes(text.utf8).span), at: start + 1)
         switch what {

@@ -47,7 +47,7 @@ struct BackupTests {
         #expect(mode(of: backup) == 0o600 && mode(of: key) == 0o600)
         #expect(try scene.names() == ["backup", "backup.key", "store"])
         #expect(try readFile(key) == readFile(scratch.file("store.key")))
-        // What comes later is not in it.
+        // Later devices are not in it.
         try scene.add(20..<30)
         _ = try SQLiteKeyStore.restore(
             backup, to: scene.elsewhere, key: key, passphrase: nil, replace: false, options: .impatient, at: start)
@@ -58,7 +58,7 @@ struct BackupTests {
         try store.setSetting("a", named: "title")
     }
 
-    /// Whatever was added before it began is in it, and nothing without what was added before that.
+    /// It has every device that was added before it began, and of later ones none without all earlier ones.
     @Test func aBackupIsOfOneMoment() throws {
         let most = 220
         Thread.detachNewThread { [store = home.store] in

@@ -44,7 +44,7 @@ struct DeclarationTests {
         }
     }
 
-    /// What other programs keep for themselves, in the same file.
+    /// Declarations of other programs in the same file.
     private static let foreign = [
         "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
         "CREATE INDEX by_topic ON devices (topic)",
@@ -54,7 +54,7 @@ struct DeclarationTests {
     ]
 
     @Test(arguments: foreign)
-    func whatOtherProgramsDeclareIsIgnoredAndNamed(_ sql: String) async throws {
+    func otherProgramsDeclarationsAreIgnoredAndNamed(_ sql: String) async throws {
         let home = try Home()
         try home.raw().execute(sql)
         await #expect(processExitsWith: .success) { [path = home.scratch.store as String, sql = sql as String] in

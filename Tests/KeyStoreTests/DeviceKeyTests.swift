@@ -52,7 +52,7 @@ struct DeviceKeyTests {
         #expect(try state.accountWithKeys().name == "a")
     }
 
-    @Test func whatCannotBeMeantIsRefusedAndChangesNothing() throws {
+    @Test func impossibleRequestsAreRefusedAndChangeNothing() throws {
         var state = try state("one", topic: .app)
         let before = state
         let refused: [(KeyStoreError.Code, (inout State) throws -> Void)] = [

@@ -147,7 +147,7 @@ struct DeviceLookupTests {
         _ = try home.store.addDevice(registration(), id: "m", owner: .user("mallory"), at: start)
         try home.raw().execute("UPDATE devices SET user = 'alice' WHERE id = 'm'")
         #expect(codes(try home.store.devices(ofUser: "alice")) == [nil, nil, .corruptStore])
-        // What is only hidden is not missed.
+        // A hidden device is not missed.
         try home.raw().execute("UPDATE devices SET user = NULL WHERE id = 'b'")
         #expect(codes(try home.store.devices(ofUser: "alice")) == [nil, .corruptStore])
         #expect(codes(try home.store.devices(["b"])) == [.corruptStore])

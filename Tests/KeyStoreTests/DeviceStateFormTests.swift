@@ -91,7 +91,7 @@ struct DeviceStateFormTests {
         (#""installation":"i""#, #""installation":{}"#),
     ]
 
-    @Test func whatCouldNotHaveBeenWrittenIsNotRead() throws {
+    @Test func impossibleStatesAreNotRead() throws {
         let json = try Self.json()
         for (good, bad) in Self.faults {
             let pieces = json.split(separator: good, maxSplits: 1, omittingEmptySubsequences: false)

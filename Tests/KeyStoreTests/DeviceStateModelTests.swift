@@ -65,7 +65,7 @@ struct DeviceStateModelTests {
 
     @Test func everyOrderOfSixEventsKeepsEveryPromise() throws {
         var first = World()
-        // What happens to one account is nothing to another.
+        // Accounts do not affect each other.
         try first.state.add(to: "ben", topic: topic, at: start)
         try first.state.pin(ProviderPin(providers[0].publicKey), for: "ben")
         var level = [first]

@@ -34,7 +34,7 @@ struct DeviceStoreTests {
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
-    func whatFailsOrChangesNothingWritesNothing(_ kind: DeviceStoreKind) throws {
+    func failuresAndEmptyChangesWriteNothing(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         try store.change { _ in }
         #expect(try store.load() == nil)

@@ -205,7 +205,7 @@ struct ExtensionDatabaseTests {
                 _ = await killer.value
             }
             let subject = Subject(kind, at: scratch.store)
-            // What a process kept is there without a gap.
+            // Each process's entries have no gap.
             for (_, mine) in Dictionary(grouping: try subject.numbers(), by: { $0 >> 20 }) {
                 let mine = mine.map { $0 & 0xfffff }
                 #expect(zip(mine, mine.dropFirst()).allSatisfy { $0 + 1 == $1 })

@@ -65,7 +65,7 @@ struct FullDiskTests {
         let key = try store.add()
         let provider = try store.generateProviderKey(at: start)
         try disk.fill()
-        // What the files already take up may be used again, so it may take some changes to find the end.
+        // Free pages of the files may be used again, so it may take some changes to find the end.
         var refusals = 0
         for index in 0..<300 where refusals < 3 {
             let devices = try store.deviceCount()

@@ -68,7 +68,7 @@ import Waiting
 
     /// Neither is a damaged file replaced: there may be no time left.
     @Test(arguments: [true, false])
-    func whatIsStoppedStaysSoUntilItBegins(_ isDamaged: Bool) throws {
+    func aStoppedDatabaseStaysStoppedUntilItBegins(_ isDamaged: Bool) throws {
         let scratch = try Scratch()
         let name = "\(scratch.path)/extension.db"
         let file = RecoverableDatabase(in: scratch.path, busyTimeout: 100)

@@ -42,7 +42,7 @@ struct JournalTests {
     }
 
     @Test(arguments: ["", "Meet me at 8", "MEET", "zw\u{f6}lf", "a\nb", String(repeating: "a", count: 41)])
-    func whatIsNoCodeIsNotWritten(_ text: String) throws {
+    func anythingButACodeIsWrittenAsUnknown(_ text: String) throws {
         let file = file
         file.append(entry(1, code: text))
         #expect(try file.entries().map(\.code) == ["unknown"])

@@ -174,7 +174,7 @@ struct KeychainTests {
 
     // MARK: Others at the same time
 
-    @Test func whatAnotherProcessDidInBetweenIsNotUndone() throws {
+    @Test func aChangeByAnotherProcessIsNotUndone() throws {
         let (mine, theirs) = (try filled(), try store())
         keychain.before(.update) { _ = try? theirs.add(to: "theirs") }
         try mine.add(to: "mine")

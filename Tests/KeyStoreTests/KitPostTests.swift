@@ -7,7 +7,7 @@ import VectorKit
 /// `Tests/Data/Vectors/kit/posts`: what phones post to a provider, one after another, and what it has then.
 /// (`Docs/FormatRecords.md`, D-14 to D-40)
 @Suite struct KitPostTests {
-    @Test func whatPhonesPostIsTakenOrNot() throws {
+    @Test func postsAreTakenOrRefusedAsTheKitSays() throws {
         let supported = CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " ")
         let all = try KitGroup.posts.vectors()
         let vectors = all.filter { $0.optional("seals") ?? supported == supported }

@@ -23,7 +23,7 @@ struct ManyProcessesTests {
         try .open(in: scratch.store, passphrase: nil, options: .quick)
     }
 
-    @Test func whatAKilledWriterHasWrittenIsRead() async throws {
+    @Test func aKilledWritersChangesAreRead() async throws {
         let scratch = try closedStore()
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.store as String] in
             let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)

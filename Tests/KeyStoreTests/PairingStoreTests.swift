@@ -228,7 +228,7 @@ struct PairingStoreTests {
         #expect(try refusal(ask(phone(code, registration()))) == nil)
     }
 
-    @Test func whatIsNoRecordIsRefused() throws {
+    @Test func onlyRecordsAreAccepted() throws {
         let code = try code()
         let exchange = PairingExchange(
             code.secret, url: code.url.text, topic: try .app, fingerprint: code.fingerprint)

@@ -85,7 +85,7 @@ struct PostQuantumStoreTests {
         #expect(try store.device(id: "a")?.publicKey == late)
     }
 
-    /// What a provider seals for a device follows the newer record.
+    /// The provider seals to the key of the newer record.
     @Test(.postQuantum) func nothingIsSealedToTheOlderKey() throws {
         let store = try Home(.memory).store
         let device = try DeviceKey(.xwing)

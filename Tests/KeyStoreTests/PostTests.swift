@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What phones post: who may change a device without a session, and that nobody else does.
+/// Posts of phones: who may change a device without a session, and that nobody else can.
 /// (`Docs/FormatRecords.md`, Posts; D-14 to D-40)
 struct PostTests {
     private static let day: UInt64 = 86_400_000
@@ -148,7 +148,7 @@ struct PostTests {
         #expect(try store.post(phone.signed(13)) == "unchanged")
     }
 
-    @Test func whatTheOperatorReplacesHasToBeSignedIfItIsAPost() throws {
+    @Test func aPostHasToBeSignedEvenIfTheOperatorReplaces() throws {
         try enrol()
         var next = phone
         (next.key, next.updateKey, next.generation) = (DeviceKey().publicKey, SigningKey(), 1)

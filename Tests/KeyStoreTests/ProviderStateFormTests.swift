@@ -109,7 +109,7 @@ struct ProviderStateFormTests {
         (#","value":"T""#, ""), (#""value":"T""#, #""value":1"#),
     ]
 
-    @Test func whatCouldNotHaveBeenWrittenIsNotRead() throws {
+    @Test func impossibleStatesAreNotRead() throws {
         let json = try Self.json()
         for (good, bad) in Self.faults {
             let pieces = json.split(separator: good, maxSplits: 1, omittingEmptySubsequences: false)

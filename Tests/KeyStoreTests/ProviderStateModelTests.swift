@@ -17,7 +17,7 @@ struct ProviderStateModelTests {
     private struct World {
         var state = ProviderState()
         var now = start.adding(.days(400))
-        /// What was issued here, oldest first, and when the next took its place.
+        /// Certificates issued here, oldest first, and when the next took its place.
         var issued: [(certificate: Certificate, replacedAt: Timestamp?)] = []
         /// The end of epoch 0.
         var firstReplacedAt: Timestamp?
@@ -171,7 +171,7 @@ struct ProviderStateModelTests {
         return world.state.note(registration, verified: &verified)
     }
 
-    /// What every replacement of a signing key promises, whoever has certified the next.
+    /// Checks the promises of every replacement of a signing key, no matter who certified the next.
     private func replaced(
         _ before: ProviderState.Key, _ kind: CertificatePlan.Kind, _ proven: Certificate?, recentAt time: Timestamp,
         _ world: inout World

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// Who may register what: attempts to take another user's device, to lock a device out, and to share a key.
+/// Permissions to register: attempts to take another user's device, to lock a device out, and to share a key.
 struct RegistrationTests {
     private func registration(
         _ key: DevicePublicKey = DeviceKey().publicKey, generation: UInt64 = 1, pinned: ProviderPublicKey? = nil
@@ -57,7 +57,7 @@ struct RegistrationTests {
         #expect(try store.device(id: "a")?.user == "alice")
     }
 
-    /// What an operator added is not a user's to take, held or removed.
+    /// A user cannot take a device that an operator added, held or removed.
     @Test func aDeviceWithoutAUserIsGivenOneByTheOperatorAlone() throws {
         let store = try Home(.memory).store
         let registration = registration()
@@ -246,7 +246,7 @@ struct RegistrationTests {
         #expect(foreign(other) == [.provider])
     }
 
-    /// Who changed a row may hide a device as well; a list of devices must go on.
+    /// A list of devices goes on after a changed row: somebody who can change it could hide a device as well.
     @Test func aDamagedProviderKeyMakesNoKeyUnknown() throws {
         let home = try Home()
         _ = try home.store.generateProviderKey(at: start)

@@ -95,7 +95,7 @@ struct RemovedDeviceTests {
     }
 
     @Test(arguments: clocks)
-    func whatAnotherStoreSaysOfTheFutureIsRefused(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
+    func anotherStoresTimesAfter2100AreRefused(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
         let store = try Home(.memory).store
         let now = start + 1000
         let time = now.adding(milliseconds: clock.ahead)
@@ -145,7 +145,7 @@ struct RemovedDeviceTests {
         #expect(result.stale == 1)
     }
 
-    @Test func whatCannotBeARemovalIsRefusedByItself() throws {
+    @Test func anInvalidRemovalIsRefusedByItself() throws {
         let store = try Home(.memory).store
         let batch: [DeviceChange] = ["", "pcr1x", "a\n"].map { .removed(RemovedDevice(id: $0, removedAt: start)) }
         let reason = DeviceChange.removed(RemovedDevice(id: "a", removedAt: start, reason: ""))

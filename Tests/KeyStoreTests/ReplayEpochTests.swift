@@ -3,8 +3,8 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What a guard has of epochs that are no longer trusted counts as absent: or a thief of a signing key would silence
-/// messages whose names he knows.
+/// Rows of epochs that are no longer trusted do not count: otherwise a thief of a signing key could silence messages whose
+/// names he knows.
 struct ReplayEpochTests: ReplayGuardSuite {
     private struct Guard {
         let file: ReplayGuard
@@ -37,7 +37,7 @@ struct ReplayEpochTests: ReplayGuardSuite {
             sentAt: sentAt, expiresAt: sentAt + 600, withdrawing: withdrawing.map { MessageID($0) })
     }
 
-    @Test func whatAThiefHasShownIsShownAgainByTheProvider() throws {
+    @Test func theProviderShowsAgainAMessageThatAThiefShowed() throws {
         let replay = try makeGuard()
         #expect(replay.show(message(epoch: 1)) == .rings)
         #expect(replay.take(message(epoch: 2, floor: 2)) == .new)
@@ -45,7 +45,7 @@ struct ReplayEpochTests: ReplayGuardSuite {
         #expect(replay.take(message(epoch: 2, floor: 2)) == .again)
     }
 
-    @Test func whatAThiefHasWithdrawnIsShown() throws {
+    @Test func aMessageThatAThiefWithdrewIsShown() throws {
         let replay = try makeGuard()
         #expect(replay.show(message(9, epoch: 1, withdrawing: [1])) == .rings)
         #expect(replay.take(message(epoch: 1)) == .withdrawn)
@@ -53,7 +53,7 @@ struct ReplayEpochTests: ReplayGuardSuite {
     }
 
     /// The provider's own withdrawal stays, and raises the epoch of the row that it finds.
-    @Test func whatTheProviderHasWithdrawnStaysWithdrawn() throws {
+    @Test func theProvidersWithdrawalStays() throws {
         let replay = try makeGuard()
         #expect(replay.show(message(epoch: 1)) == .rings)
         #expect(replay.show(message(9, epoch: 2, floor: 1, withdrawing: [1])) == .rings)
@@ -133,7 +133,7 @@ struct ReplayEpochTests: ReplayGuardSuite {
 
     /// Between taking and handing over, another message has raised the floor: its content was genuine when it was
     /// taken.
-    @Test func whatWasTakenBeforeTheFloorRoseIsHandedOverOnce() throws {
+    @Test func aMessageTakenBeforeTheFloorRoseIsHandedOverOnce() throws {
         let replay = try makeGuard()
         let old = message(1, epoch: 1)
         #expect(replay.take(old) == .new)

@@ -16,7 +16,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         #expect(mode(of: scratch.file("extension.db")) == 0o600)
     }
 
-    @Test func whatWasSeenIsRememberedByAnotherOpening() throws {
+    @Test func seenMessagesAreRememberedAfterReopening() throws {
         let scratch = try directory()
         expect(take(open(scratch.store)), .new)
         expect(take(open(scratch.store)), .again)
@@ -128,7 +128,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         expectRemade(open(scratch.store), at: now)
     }
 
-    /// Whatever else it holds: one says whose file it is, the other what may go on behind a statement.
+    /// The mark says whose file it is; a trigger could do anything behind a statement.
     @Test(arguments: ["PRAGMA application_id = 1", "CREATE TRIGGER t AFTER INSERT ON seen BEGIN SELECT 1; END"])
     func aFileWithAnotherMarkOrATriggerIsReplaced(_ change: String) throws {
         let scratch = try directory()
@@ -226,7 +226,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
 
     @Test func aJournalOfAnOldFileIsNotPlayedIntoTheNewOne() throws {
         let scratch = try directory(withGuard: false)
-        // What a process leaves that is killed in the middle of a change.
+        // A process that is killed during a change leaves this.
         let old = scratch.path + "/old.db"
         try writeFile(old, [])
         let database = try SQLiteConnection(path: old, busyTimeout: 0)
@@ -292,7 +292,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         expect(take(file), .new, problem: .storeMissing)
     }
 
-    @Test func whatIsNoFileIsNotUsed() throws {
+    @Test func onlyFilesAreUsed() throws {
         let scratch = try directory()
         unsafe unlink(scratch.file("extension.db"))
         unsafe symlink("/dev/null", scratch.file("extension.db"))
@@ -314,7 +314,7 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         let writer = try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0)
         try writer.execute("BEGIN IMMEDIATE")
         expect(take(file, 2), .new, problem: .storeBusy)
-        // What is remembered can still be read.
+        // Earlier messages can still be read.
         expect(take(file, 1, request: "other"), .copy, problem: .storeBusy)
         try writer.execute("ROLLBACK; BEGIN EXCLUSIVE")
         expect(take(file, 1, request: "other"), .new, problem: .storeBusy)

@@ -95,7 +95,7 @@ struct ReplayRulesTests {
         #expect(replay.take(1, request: "other", account: "ben") == .again)
     }
 
-    @Test func whatWasSentBeforeTheGuardWasMadeIsSeenAndGetsNoRow() throws {
+    @Test func aMessageSentBeforeTheGuardWasMadeIsSeenAndGetsNoRow() throws {
         let replay = try Guard()
         for _ in 0..<2 {
             #expect(replay.finding(1, sent: 0) == ReplayRules.Finding(verdict: .seen, isQuiet: true))
@@ -104,7 +104,7 @@ struct ReplayRulesTests {
         #expect(replay.take(1, request: "other", sent: 1) == .new, "a row would make it a copy")
     }
 
-    /// Whatever the clock was when the guard was made: later than now by more than the tolerance is no floor, permanently.
+    /// A floor that was ahead of the clock by more than the tolerance never counts, even when its time comes.
     @Test func aFloorFromAClockThatWasAheadIsNone() throws {
         let day = 24 * Self.hour
         let ahead = try Guard(floor: start.adding(milliseconds: 2 * day + 1))
@@ -116,7 +116,7 @@ struct ReplayRulesTests {
 
     // MARK: Handing over
 
-    @Test func whoHandsAMessageOverFirstRings() throws {
+    @Test func onlyTheFirstDeliveryRings() throws {
         let replay = try Guard()
         #expect(replay.take(1, request: "a") == .new)
         #expect(replay.finding(1, request: "a") == ReplayRules.Finding(verdict: .again, isQuiet: false))
@@ -147,7 +147,7 @@ struct ReplayRulesTests {
         #expect(replay.finding(1) == ReplayRules.Finding(verdict: .again, isQuiet: true))
     }
 
-    @Test func whatCannotBeWrittenRingsOnlyIfItIsNew() {
+    @Test func anUnwrittenMessageRingsOnlyIfItIsNew() {
         let taken = ReplayRow(request: [], state: .taken, epoch: 0)
         let handedOver = ReplayRow(request: [], state: .handedOver, epoch: 0)
         let withdrawn = ReplayRow(request: [], state: .withdrawn, epoch: 0)
@@ -196,7 +196,7 @@ struct ReplayRulesTests {
         #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: late) == .copy)
     }
 
-    /// What finds a row counts as accepted too.
+    /// A message that finds a row counts as accepted too.
     @Test func aCopyRaisesTheHighestTime() throws {
         let replay = try Guard()
         let late = 100 * Self.hour
@@ -238,7 +238,7 @@ struct ReplayRulesTests {
     }
 
     /// For room, what has ended goes like any other row: it may be new again when the clock comes back.
-    @Test func whatHasEndedMakesRoomAndRaisesTheFloor() throws {
+    @Test func anEndedMessageMakesRoomAndRaisesTheFloor() throws {
         let replay = try Guard(room: 64)
         for index in 0..<64 as Range<UInt64> {
             #expect(replay.take(index, sent: 100 + index, life: index == 63 ? 1 : 600, at: 100) == .new)

@@ -21,7 +21,7 @@ struct ReplaySharingTests: ReplayGuardSuite {
         #expect(verdicts.count { $0 == .copy } == 7 * 20)
     }
 
-    /// Whatever the order: each session takes the message, and one of them rings.
+    /// In any order, each session takes the message, and one of them rings.
     @Test func oneOfManySessionsRings() async throws {
         let scratch = try directory()
         let rings = await withTaskGroup(of: [Bool].self) { group in

@@ -115,7 +115,7 @@ struct ResponseTests {
         #expect(try scratch.names() == ["extension.db"])
     }
 
-    @Test func whatLoggedOutIsLost() throws {
+    @Test func aLoggedOutAccountsResponsesAreLost() throws {
         let (store, key) = try home()
         let other = try store.add(to: "second").publicKey
         try responses.keep(Bytes("mine".utf8), sealedTo: key, at: start)

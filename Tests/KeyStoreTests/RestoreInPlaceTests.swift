@@ -156,7 +156,7 @@ struct RestoreInPlaceTests {
         #expect(try store.device(id: "d20") == nil, "phones register again")
     }
 
-    /// What the phone ended stays ended, whatever the clocks said.
+    /// A device that its phone ended stays ended, no matter what the clocks said.
     @Test func anEndOutlivesABackup() throws {
         let end = RemovedDevice(
             id: "d3", removedAt: Timestamp(milliseconds: 1),
@@ -298,7 +298,7 @@ struct RestoreInPlaceTests {
 
     // MARK: Deleted secrets
 
-    @Test func whatTheBackupLacksIsInNoFile() throws {
+    @Test func noFileKeepsDataThatTheBackupLacks() throws {
         let secret = "a-device-that-the-backup-lacks"
         let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
         _ = try store.addDevice(registration, id: secret, at: start)

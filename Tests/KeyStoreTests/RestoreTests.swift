@@ -99,7 +99,7 @@ struct RestoreTests {
     }
 
     @Test(arguments: ["rows", "short", "log", "text"])
-    func whatIsNoBackupIsRefusedAndTheStoreStays(_ kind: String) throws {
+    func aDamagedBackupIsRefusedAndTheStoreStays(_ kind: String) throws {
         let bytes = try readFile(backup)
         let fault: String
         switch kind {

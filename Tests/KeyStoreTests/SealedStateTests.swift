@@ -85,7 +85,7 @@ struct SealedStateTests {
         #expect(try store.keys().count == 2 && store.providerKeys().count == 1)
     }
 
-    /// What this process has read goes on for as long as nobody writes, and no longer.
+    /// A process uses the state that it read until somebody writes.
     @Test func aStateIsReadAgainWhenAnotherProcessHasChangedIt() throws {
         let home = try Home()
         _ = try home.store.generateProviderKey(at: start)

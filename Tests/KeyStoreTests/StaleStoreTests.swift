@@ -61,7 +61,7 @@ struct StaleStoreTests {
         var phone = try ProviderTrust(pinned: scene.provider, certificate: last, for: .app)
         #expect(try phone.accept(certificate, for: .app) == .raised)
         #expect(phone.pins[0].learned.certificate == certificate && phone.pins[0].learned.floor == certificate.epoch)
-        // What the store has lost is ended, and may be reported.
+        // The lost certificates have ended, and may be reported.
         for (number, lost) in scene.lost.enumerated() {
             try copy.addDevice(registration(lost, of: scene.provider, number: number + 1), id: "\(number)", at: now)
         }
@@ -78,7 +78,7 @@ struct StaleStoreTests {
         #expect(try scene.copy.providerKey().provenCertificate == scene.lost[2])
     }
 
-    @Test func whatTheStoreHasIssuedProvesNothing() throws {
+    @Test func theStoresOwnCertificatesProveNothing() throws {
         let store = try Home(.memory).store
         let provider = try store.generateProviderKey(topic: .app, at: start).publicKey
         var issued: [Certificate] = []

@@ -68,7 +68,7 @@ struct StoreAccessTests {
 
     /// A log that a reader created would be the reader's, and the owner could change nothing any more.
     @Test(.enabled(if: isRoot, "only root can become another user"), arguments: [0o440, 0o640] as [mode_t])
-    func whoMayOnlyReadLeavesNoLog(_ bits: mode_t) async throws {
+    func aReaderLeavesNoLog(_ bits: mode_t) async throws {
         let scratch = try Scratch()
         try create(scratch).setSetting("a", named: "title")
         // Everybody's way to the directory.
@@ -178,7 +178,7 @@ struct StoreAccessTests {
     // MARK: Other than files
 
     @Test(arguments: ["keystore.db", "keystore.db-wal", "store.key"])
-    func whatIsNoFileIsRefused(_ name: String) throws {
+    func onlyRegularFilesAreAccepted(_ name: String) throws {
         for make in [{ unsafe mkfifo($0, 0o600) }, { unsafe mkdir($0, 0o700) }] as [(String) -> Int32] {
             let scratch = try Scratch()
             try create(scratch)

@@ -119,7 +119,7 @@ struct StoreFileTests {
 
     // MARK: Missing and damaged
 
-    @Test func whatIsMissingIsSaid() throws {
+    @Test func errorsNameTheMissingFile() throws {
         let scratch = try Scratch()
         #expect(code { try open(scratch) } == .storeMissing)
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
@@ -166,7 +166,7 @@ struct StoreFileTests {
         #expect(code { try open(scratch) } == .corruptStore)
     }
 
-    /// Whatever it holds, the mark says whose it is.
+    /// The mark says whose it is, no matter what it holds.
     @Test func aStoreWithAnotherMarkIsRefused() throws {
         let scratch = try Scratch()
         try create(scratch)

@@ -33,7 +33,7 @@ struct StoreReaderTests {
         try store.addPairing(pairing, topic: .app, provider: phone.provider, user: "alice", at: start)
     }
 
-    /// What a value may be: its bytes, and those that its text stands for.
+    /// The readings of a value: its bytes, and those that its text stands for.
     private static func readings(of value: SQLiteValue) -> [Bytes] {
         switch value {
         case .null: []
@@ -53,7 +53,7 @@ struct StoreReaderTests {
         return [Bytes(bytes.prefix(length)), Bytes(bytes.suffix(length))]
     }
 
-    /// What somebody may make of a value: whatever is a post, with the value in each place.
+    /// The posts that somebody could make of a value: every kind, with the value in each place.
     private func posts(of value: Bytes) throws -> [Bytes] {
         let text = PairingText.encode(value)
         let (mine, record) = (DeviceKey().publicKey, PairingText.encode(phone.record(99).json))

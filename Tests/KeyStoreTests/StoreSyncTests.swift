@@ -33,7 +33,7 @@ struct StoreSyncTests {
     }
 
     @Test(arguments: 0..<12 as Range<UInt64>)
-    func whateverHappensWhereTheyAgreeInTheEnd(_ seed: UInt64) throws {
+    func storesAgreeInTheEnd(_ seed: UInt64) throws {
         var random = Seed(seed)
         let stores = [try Home(.memory).store, try Home(.memory).store]
         var keys: [String: DevicePublicKey] = [:]

@@ -188,7 +188,7 @@ struct TamperTests {
         #expect(full.home.store.check().contains { $0.severity == .error && $0.message.contains("has a trigger") })
     }
 
-    /// What the store answers is right. It may call something missing: rows are authenticated, not counted.
+    /// The store's answers are right. It may miss something: rows are authenticated, not counted.
     @Test func aFlippedByteInTheFileGivesNoWrongAnswer() throws {
         let full = try Full()
         let expected = try full.answers(full.home.store)

@@ -68,6 +68,6 @@ extension TestProvider {
 }
 
 extension ProviderTrust {
-    /// What was learned of the first pin.
+    /// The trust learned about the first pin.
     var learned: LearnedTrust { pins.first?.learned ?? LearnedTrust() }
 }

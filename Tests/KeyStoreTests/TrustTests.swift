@@ -95,7 +95,7 @@ struct TrustTests {
         let later = try provider.certificate(5)
         try state.pinFirst(pin(later), for: "default", topic: topic)
         #expect(trust(state).learned == LearnedTrust(later) && state.accounts[0].pins.map(\.origin) == [.reply])
-        // What the app has pinned, no reply replaces.
+        // Replies never replace the app's pins.
         try state.setPins([other], topic: topic)
         #expect(code { try state.pinFirst(pin(later), for: "default", topic: topic) } == .providerAlreadyPinned)
         #expect(trust(state).pinned == [next.publicKey])
@@ -169,7 +169,7 @@ struct TrustTests {
     // MARK: Learned trust
 
     /// [T-6]
-    @Test func whatWasLearnedBelongsToNoAccountAndOutlivesEveryPin() throws {
+    @Test func learnedTrustBelongsToNoAccountAndOutlivesEveryPin() throws {
         let certificate = try provider.certificate(9, floor: 9)
         var state = try pinned(certificate)
         try state.add(topic: topic, at: start)
@@ -187,7 +187,7 @@ struct TrustTests {
         }
     }
 
-    @Test func whatIsKeptNeverFalls() throws {
+    @Test func keptTrustNeverFalls() throws {
         var state = try pinned()
         func learn(_ certificate: Certificate) throws -> ProviderTrust.Change {
             try state.learn(certificate, of: provider.publicKey, topic: topic)

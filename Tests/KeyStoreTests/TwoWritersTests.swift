@@ -146,7 +146,7 @@ struct TwoWritersTests {
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
-    func whoIsAlwaysTooLateSaysSo(_ kind: DeviceStoreKind) throws {
+    func aWriterThatIsAlwaysTooLateSaysSo(_ kind: DeviceStoreKind) throws {
         let (mine, theirs) = try kind.views()
         let numbers = Locked(Numbers())
         let interrupted = Interrupted(mine, before: nil) {

@@ -134,7 +134,7 @@ private struct FileGuard: OrderGuard {
     func withdrawn() -> Set<Int> { pool.names(of: file.withdrawn()) }
 }
 
-/// What happened, over all orders.
+/// Counts over all orders.
 private struct Tally: CustomStringConvertible {
     var deliveries = 0
     var restarts = 0
@@ -201,7 +201,7 @@ private struct Pool {
 
 /// A phone: its screen, and the deliveries in progress.
 private struct World<Guard: OrderGuard> {
-    /// What a request shows.
+    /// The notification shown for a request.
     private enum Shown: Equatable {
         case message(Int)
         /// The placeholder or a fallback.
@@ -224,7 +224,7 @@ private struct World<Guard: OrderGuard> {
     private let mayHide: Bool
     private var inProgress: [Delivery] = []
     private var screen = [Shown?](repeating: nil, count: Pool.requests)
-    // What is known without a guard.
+    // Known without a guard.
     private var withdrawn: Set<Int> = []
     private var rung: Set<Int> = []
     private(set) var faults: [String] = []

@@ -53,7 +53,7 @@ struct ModelWorld: Hashable {
     var thief: Set<Int> = []
     var flight: [Flight] = []
 
-    // What only the observer knows.
+    // Known to the observer alone.
     /// The highest floor of any certificate that the phone has accepted.
     var floor: UInt32 = 0
     /// The certificates that the phone has refused to the thief.
