@@ -4,7 +4,7 @@ internal import PushcryptCommandKit
 /// The products that a project's builds install.
 struct Project {
     private(set) var installed: [Installed] = []
-    /// Files that could not be read, and extensions in no app.
+    /// Faults found while reading the project.
     private(set) var findings: [Finding] = []
 
     private let files: ProjectFiles
