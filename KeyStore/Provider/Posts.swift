@@ -24,7 +24,8 @@ public struct PostAnswer: Sendable {
     public let body: ContiguousArray<UInt8>
     /// The effect of this post.
     public let event: Event
-    /// The provider key that the phone has pinned, if this store never had it: somebody else has enrolled the phone.
+    /// The provider key that the phone has pinned, if this store does not have it: unless it was removed, somebody else enrolled
+    /// the phone.
     public let foreign: [RegistrationReply.ForeignMember]
 
     init(_ body: ContiguousArray<UInt8>, _ event: Event, foreign: [RegistrationReply.ForeignMember] = []) {

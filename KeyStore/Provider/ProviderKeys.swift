@@ -130,9 +130,10 @@ extension SQLiteKeyStore {
         return try withTrustErrors { () throws(TrustError) in try EnvelopeSigner(credential, for: topic) }
     }
 
-    /// Returns a test for the provider key that a device reports as pinned: whether this store never had it.
+    /// Returns a test for the provider key that a device reports as pinned: whether this store does not have it.
     ///
-    /// Such a key is evidence of a false enrolment. A store without provider keys, or with damaged ones, finds nothing foreign.
+    /// Such a key is evidence of a false enrolment, unless it was removed here. A store without provider keys, or with damaged
+    /// ones, finds nothing foreign.
     package func foreignMemberTest() throws(KeyStoreError)
         -> @Sendable (ProviderPublicKey?) -> [RegistrationReply.ForeignMember]
     {

@@ -221,8 +221,8 @@ private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
     return findings
 }
 
-/// Finds devices that pinned a provider key that the store never had (evidence of a false enrolment), devices that this build
-/// cannot seal to, and devices that a store with a push key cannot send to.
+/// Finds devices that pin a provider key which the store does not have, devices that this build cannot seal to, and devices that
+/// a store with a push key cannot send to.
 private func checkDevices(of store: SQLiteKeyStore) throws -> [Finding] {
     var foreign = try ForeignProviders(of: store)
     var (unsupported, ungranted) = (0, 0)

@@ -64,7 +64,7 @@ struct RegistrationReplies {
     }
 }
 
-/// The devices that have pinned a provider key which their provider never had: evidence of a false enrolment.
+/// The devices that pin a provider key which the store does not have: evidence of a false enrolment, unless it was removed.
 struct ForeignProviders {
     private static let listed = 10
 
@@ -96,7 +96,7 @@ struct ForeignProviders {
     var text: String {
         let names = first.map(quoted).joined(separator: ", ") + (count > first.count ? ", …" : "")
         return (count == 1 ? "device \(names) trusts" : "\(count) devices trust")
-            + " a provider key that this store never had" + (count == 1 ? "" : ": \(names)")
+            + " a provider key that this store does not have" + (count == 1 ? "" : ": \(names)")
     }
 }
 
@@ -105,7 +105,7 @@ extension Console {
     func warn(of foreign: ForeignProviders) {
         guard foreign.count > 0 else { return }
         warning(foreign.text)
-        hint("somebody else enrolled it: see A foreign key in Docs/Devices.md")
+        hint("unless you removed that key, somebody else enrolled it: see A foreign key in Docs/Devices.md")
     }
 }
 

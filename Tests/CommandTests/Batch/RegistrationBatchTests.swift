@@ -207,7 +207,7 @@ import VectorKit
         #expect(try provider.store().deviceCount() == 1)
     }
 
-    @Test("A phone that trusts a key which the store never had is told, and so is the operator")
+    @Test("A phone that trusts a key which the store does not have is told, and so is the operator")
     func foreign() throws {
         let provider = try Provider()
         let trusting = DeviceRegistration(
@@ -217,7 +217,7 @@ import VectorKit
         ])
         #expect(answers.map { $0.text.contains(#","foreign":["provider"]"#) } == [false, true])
         #expect(outcome.exit == .done)
-        #expect(outcome.messages.contains("warning: device 'b' trusts a provider key that this store never had\n"))
+        #expect(outcome.messages.contains("warning: device 'b' trusts a provider key that this store does not have\n"))
     }
 
     @Test("A reply names the key that signs for the phone's app, or the phone is refused")
