@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What is known of a call.
+/// The facts of a call.
 @available(macOS, unavailable)
 open class CXCallUpdate: NSObject {
     /// The name that the system shows.

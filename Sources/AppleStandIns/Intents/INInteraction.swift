@@ -24,13 +24,13 @@ open class INInteraction: NSObject {
 
     private static let store = Store()
 
-    /// What happened.
+    /// The interaction's intent.
     open private(set) var intent: INIntent
     /// Its direction.
     open var direction = INInteractionDirection.unspecified
-    /// What names it, to delete it.
+    /// Its id, for deleting it.
     open var identifier = UUID().uuidString
-    /// What names its group, to delete that.
+    /// The id of its group, for deleting that.
     open var groupIdentifier: String?
 
     /// Creates an interaction.

@@ -11,7 +11,7 @@ public enum INPersonHandleType: Int, Sendable {
     case phoneNumber
 }
 
-/// What names a person.
+/// The handle of a person.
 open class INPersonHandle: NSObject {
     /// The name.
     open private(set) var value: String?
@@ -35,7 +35,7 @@ open class INImage: NSObject {
 
 /// A person.
 open class INPerson: NSObject {
-    /// What names the person.
+    /// The person's handle.
     open private(set) var personHandle: INPersonHandle?
     /// The name to show.
     open private(set) var displayName: String

@@ -3,7 +3,7 @@ public import UserNotifications
 
 /// Something that a person wants to do.
 open class INIntent: NSObject {
-    /// What the system should know of it besides.
+    /// More facts for the system.
     @available(iOS 15, macOS 12, watchOS 8, *)
     open var donationMetadata: INIntentDonationMetadata? {
         get { metadata as? INIntentDonationMetadata }
@@ -16,11 +16,11 @@ open class INIntent: NSObject {
 /// The answer to an intent.
 open class INIntentResponse: NSObject {}
 
-/// What the system should know of an intent besides.
+/// More facts about an intent, for the system.
 @available(iOS 15, macOS 12, watchOS 8, *)
 open class INIntentDonationMetadata: NSObject {}
 
-/// What the system should know of a message besides.
+/// More facts about a message, for the system.
 @available(iOS 15, macOS 12, watchOS 8, *)
 open class INSendMessageIntentDonationMetadata: INIntentDonationMetadata {
     /// Whether it names the user.
@@ -60,7 +60,7 @@ open class INSendMessageIntent: INIntent {
     open private(set) var content: String?
     /// The name of a group.
     open private(set) var speakableGroupName: INSpeakableString?
-    /// What names the conversation.
+    /// The conversation's id.
     open private(set) var conversationIdentifier: String?
     /// The sender.
     open private(set) var sender: INPerson?

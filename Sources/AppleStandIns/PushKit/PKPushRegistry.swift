@@ -30,7 +30,7 @@ open class PKPushPayload: NSObject {
     open var dictionaryPayload: [AnyHashable: Any] { [:] }
 }
 
-/// What the system says of a push for a call.
+/// The system's facts about a push for a call.
 @available(iOS 26.4, macCatalyst 26.4, macOS 26.4, visionOS 26.4, watchOS 26.4, *)
 open class PKVoIPPushMetadata: NSObject, @unchecked Sendable {
     /// Whether the app must report a call.

@@ -6,7 +6,7 @@ struct ContentFields: Equatable {
     var badge: NSNumber?
     var body = ""
     var categoryIdentifier = ""
-    // What an intent adds; neither compared nor archived.
+    // Added by an intent; neither compared nor archived.
     var communicationImage: Data?
     var communicationSender: String?
     var filterCriteria: String?

@@ -1,4 +1,4 @@
-/// What can complete the content of a notification: an intent of Intents.
+/// An intent of Intents that can complete the content of a notification.
 @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
 public protocol UNNotificationContentProviding: NSObjectProtocol {
     /// Completes a copy, in place of what the system does. Not Apple's.

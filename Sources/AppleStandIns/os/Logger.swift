@@ -59,7 +59,7 @@ public struct OSLogInterpolation: StringInterpolationProtocol {
     }
 }
 
-/// Who may read a value in the log.
+/// Permission to read a value in the log.
 public struct OSLogPrivacy: Equatable, Sendable {
     private let isPublic: Bool
 
