@@ -93,7 +93,7 @@ import Testing
             #expect(process.terminationStatus == 0)
         }
         if kind == "provider" {
-            // What a request lists is what was replaced: epoch 0, once.
+            // A request lists the replaced epochs: epoch 0, once.
             #expect(try store.requestCertificate(at: Console.standard.timestamp).request.past.map(\.epoch) == [0])
         } else {
             #expect(try store.state().accounts[0].keys.map(\.generation) == [1, 2])

@@ -193,7 +193,7 @@ import Testing
         let bytes: ContiguousArray<UInt8> = [1]
         try CapturedConsole().console.deliver(bytes.span, to: output, isSecret: isSecret)
         let found = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        // Whatever the umask here takes away, it gives nothing.
+        // A umask may take bits away, and gives none.
         #expect(found.map { $0 & ~mode } == 0)
         #expect(found.map { $0 & 0o600 } == 0o600)
     }

@@ -26,11 +26,11 @@ import VectorKit
     }
 
     @Test func inspectTakesEveryPush() throws {
-        // What has no brace is an envelope to the command.
+        // Without a brace, the command reads an envelope.
         let vectors = try KitGroup.pushes.vectors().filter { $0.body.contains(UInt8(ascii: "{")) }
         for vector in vectors {
             let outcome = try inspect(vector.body)
-            // What fails before the keys fails here, too, and with the same code.
+            // A push that fails before the keys fails here too, with the same code.
             let isOfOutside = ["malformed-notification", "not-encrypted", "malformed-envelope"].contains(vector.expect)
             #expect((outcome.exit == .done) == !isOfOutside, "\(vector): \(outcome.messages)")
             if isOfOutside { #expect(outcome.messages.contains(vector.expect), "\(vector): \(outcome.messages)") }

@@ -34,7 +34,7 @@ import Testing
         let blocks = text.components(separatedBy: "```console\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }
         try #require(!blocks.isEmpty)
-        // What a session needs stands before it.
+        // A session's needs stand before it.
         let needs = text.split(separator: "\n").filter { $0.hasPrefix("<!-- needs: ") && $0.hasSuffix(" -->") }
             .map { "? " + $0.dropFirst(12).dropLast(4) }
         // Together they are one session.

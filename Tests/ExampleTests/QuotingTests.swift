@@ -60,7 +60,7 @@ import Testing
             #expect(!names.isEmpty, "\(block.place): no source below Tests has these lines")
             quoted.formUnion(names)
         }
-        // What no document shows any more goes, but for what the examples call.
+        // Examples that no document shows are deleted, except those that others call.
         let helpers = ["AddressBook", "Old", "Server", "Vendor"].map { "/\($0).swift" }
         for name in sources.keys.sorted()
         where name.contains("/Examples/") && !helpers.contains(where: { name.hasSuffix($0) }) {

@@ -85,7 +85,7 @@ import Testing
         #expect(try opened(push) == payload)
     }
 
-    /// What became of the messages of a queue.
+    /// The outcomes of a queue's messages.
     private actor Log {
         private(set) var sent: Set<Data> = []
         private(set) var refused: [Int: SealError.Code] = [:]

@@ -26,7 +26,7 @@ import Testing
         let log = FileManager.default.temporaryDirectory.appending(path: "fuzz-\(target)-\(UUID()).log").path
         defer { try? FileManager.default.removeItem(atPath: log) }
         await #expect(processExitsWith: .success) { [target = target as String, log = log as String] in
-            // What ends the process is read there.
+            // The text of a crash is read there.
             try #require(unsafe dup2(open(log, O_WRONLY | O_CREAT | O_EXCL, 0o600), STDERR_FILENO) == STDERR_FILENO)
             let type = try #require(FuzzTargets.all.first { $0.name == target })
             let tried = type.init()

@@ -19,7 +19,7 @@ struct AnswerVectors: Codable {
         var message: MessageID? { MessageID(bytes: messageID.bytes.span) }
     }
 
-    /// What a user did.
+    /// A user's action.
     struct Members: Codable, Sendable {
         let message_id: String
         let sent_at: UInt64

@@ -79,7 +79,7 @@ import Testing
         return try files.map { try String(contentsOf: root.appendingPathComponent($0), encoding: .utf8) }.joined()
     }
 
-    /// What is between quotes in a line.
+    /// Returns the texts between quotes in a line.
     private static func literals(in line: some StringProtocol) -> [String] {
         let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
         return parts.indices.filter { !$0.isMultiple(of: 2) }.map { String(parts[$0]) }
@@ -269,7 +269,7 @@ import Testing
     ]
 
     @Test func limitsAreThisLibrarys() {
-        // What no constant of this library says: ML-KEM's modulus, the end of times in seconds, the store's step, and 2100.
+        // Values without a constant in this library: ML-KEM's modulus, the end of times in seconds, the store's step, and 2100.
         let others: [String: Int] = [
             "mlkemModulus": 3329, "timeFieldEnd": 100_000_000_000, "generationStep": 1024, "latestClock": 4_102_444_800,
         ]

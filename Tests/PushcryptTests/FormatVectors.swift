@@ -23,7 +23,7 @@ enum FormatVectors {
     static func parse<File: Codable>(_ data: Data, named name: String, as type: File.Type = File.self) throws -> File {
         let file = try JSONDecoder().decode(type, from: data)
 
-        // What was read, written again, is the file: a field that nothing reads would be lost on the way.
+        // Reading and writing gives the same file: otherwise a field that nothing reads would go unnoticed.
         let original = try JSONSerialization.jsonObject(with: data)
         let again = try JSONSerialization.jsonObject(with: JSONEncoder().encode(file))
         let unread = differences(original, again, at: name)

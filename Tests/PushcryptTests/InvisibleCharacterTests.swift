@@ -44,7 +44,7 @@ import Testing
                 0x2069, 0xfeff,
             ])
         #expect("\u{202e}gpj.\u{200b}Anna\u{feff}".withoutInvisible == "gpj.Anna")
-        // What Persian and a family need.
+        // Characters that Persian and a family emoji need.
         for text in ["می\u{200c}خواهم", "👨\u{200d}👩\u{200d}👧", "", "Anna", "e\u{301}"] {
             #expect(text.withoutInvisible.unicodeScalars.elementsEqual(text.unicodeScalars))
         }
@@ -59,7 +59,7 @@ import Testing
         let anna = try #require(
             try sender(#"{"name":"\u202eAn\u200bna","conversation":"c\u200b1","recipients":["B\u2069en"]}"#))
         #expect(anna.name == "Anna" && anna.recipients == ["Ben"] && anna.conversation == "c\u{200b}1")
-        // What names the person in the app is not shown, and stays.
+        // The person's id in the app is not shown, and stays.
         #expect(anna.handle == "\u{202e}An\u{200b}na")
         #expect(try sender(#"{"name":"Anna","handle":"u\u200b1"}"#)?.handle == "u\u{200b}1")
         for member in [#"{"name":"\u200b"}"#, #"{"name":"Anna","recipients":["\ufeff\u2060"]}"#] {

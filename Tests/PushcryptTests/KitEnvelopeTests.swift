@@ -55,7 +55,7 @@ import VectorKit
             #expect(try opened.epoch == vector.number("epoch"))
             #expect(opened.hasCertificateConflict == vector.all("told").contains("certificate-conflict"))
 
-            // What the receiver knows once it has learnt the certificate that the message brought.
+            // The receiver's knowledge once it has learnt the message's certificate.
             var learned = receiver.learned
             if opened.learned != LearnedTrust() { learned[opened.provider] = opened.learned }
             if let certificate = opened.certificate {

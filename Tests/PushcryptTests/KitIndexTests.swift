@@ -45,7 +45,7 @@ import VectorKit
         }
     }
 
-    /// What the generator lists: the test of each rule that data cannot prove, and the rules by which nothing can be refused.
+    /// The generator's lists: the test of each rule that data cannot prove, and the rules by which nothing can be refused.
     private static func index() throws -> (tests: [String: String], written: Set<String>) {
         let text = try read("Tests/Data/Vectors/cases/index.py")
         let tests = text.matches(of: /\n    "([A-Z]-[\d.]+)": \("(\w+)", "\w/).map { (String($0.1), String($0.2)) }

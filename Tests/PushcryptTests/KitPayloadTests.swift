@@ -19,7 +19,7 @@ import VectorKit
             #expect(String(sealed.json.count) == vector.optional("length"))
             #expect(String(sealed.maximumReencodedLength) == vector.optional("widest-length"))
             #expect(try clearPart(of: sealed) == vector.one("clear"))
-            // What a receiver opens is the payload with the fewest bytes.
+            // A receiver opens the payload with the fewest bytes.
             let opened = try fixture.opener().open(sealed.json, at: time, as: sealed.pushType.sealableClass())
             let payload = opened.payload
             #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))

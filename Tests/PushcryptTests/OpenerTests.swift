@@ -64,7 +64,7 @@ import Testing
         #expect(try Self.refusal(of: push)?.code == .notEncrypted)
     }
 
-    /// Whatever a relay does to the rest of the push, the envelope is what it was.
+    /// A relay may change the rest of the push: the envelope is the same.
     @Test func theClearPartChangesNothing() throws {
         let fixture = try FormatFixture()
         let sealed = try fixture.seal(alertPayload())

@@ -33,7 +33,7 @@ import Testing
         #""content-available":1.0"#, #""content-available":null"#, #""mutable-content":true"#,
         #""mutable-content":0.0"#, #""mutable-content":null"#, #""interruption-level":null"#,
         #""relevance-score":null"#, #""event":null"#, #""timestamp":null"#, #""content-changed":1"#,
-        // What the system does not know it passes over, and so does this.
+        // The system passes over unknown fields, and so does this.
         #""Badge":"one""#, #""badge-count":null"#, #""content-state":{"badge":"x"}"#,
     ])
     func aFieldAsAppleHasItIsTaken(_ field: String) {

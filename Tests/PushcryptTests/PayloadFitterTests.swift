@@ -47,7 +47,7 @@ import Testing
         Case("각\u{1112}\u{1161}\u{11ab}글자", 15, "각\u{1112}\u{1161}\u{11ab}…", 2),
         Case("각\u{1112}\u{1161}\u{11ab}글자", 14, "각…", 3), Case("ab👍🏽cd", 11, "ab…", 3), Case("ab👍🏽cdef", 13, "ab👍🏽…", 4),
         Case("1️⃣2️⃣3️⃣", 17, "1️⃣2️⃣…", 1), Case("नमस्ते नमस्ते", 36, "नमस्ते नम…", 1),
-        // What was escaped stays escaped, and is not cut either.
+        // Escaped characters stay escaped, and are not cut.
         Case(#"\u0061\u0062\u0063\u0064"#, 22, #"\u0061\u0062\u0063…"#, 1),
         Case(#"\u0061\u0062\u0063\u0064"#, 20, #"\u0061\u0062…"#, 2),
         Case(#"ab\n\n\ncd"#, 9, "ab…", 5), Case(#"\"\\\/\"x"#, 8, #"\"\\…"#, 3),

@@ -42,7 +42,7 @@ import Testing
         #expect([PushType.alert, .background, .voip].map(\.maximumPayloadLength) == [2596, 2596, 3364])
     }
 
-    /// What seals before the first rotation seals after it: with a certificate, this payload needs the largest bucket.
+    /// A payload that seals before the first rotation seals after it: with a certificate, this payload needs the largest bucket.
     @Test(arguments: [0, 1] as [UInt32]) func aRotationShrinksNoPlaceholder(_ epoch: UInt32) throws {
         let fixture = try FormatFixture(epoch: epoch)
         func seal(_ count: Int) throws -> SealedPayload {

@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Signature and hedge
 
-    /// What a signer sees has the same length in both suites, and hashes instead of share and key.
+    /// The signer's input has the same length in both suites, with hashes instead of share and key.
     @Test func aSignerSeesHashes() throws {
         let topic = try FormatFixture.app
         let hash = Bytes(repeating: 7, count: 32)

@@ -4,7 +4,7 @@ import Testing
 
 /// Requests to a relay, compared with an independent implementation in Python. (`Docs/Relay.md`)
 @Suite struct RelayRequestTests {
-    /// What the file has besides is the relay's.
+    /// The rest of the file is for the relay.
     struct File: Codable {
         struct Request: FormatVector {
             let name, seed, origin, path, body, pushKey, signature: String

@@ -134,7 +134,7 @@
             let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
             let others = freedBlocks(of: size, count: count - 1)
             let left = unsafe Bytes(block)
-            // What was found is not found again.
+            // Erased, so that it is not found again.
             _ = unsafe block.initializeMemory(as: UInt8.self, repeating: 0)
             unsafe block.deallocate()
             return others + [left]

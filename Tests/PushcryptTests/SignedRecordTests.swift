@@ -87,7 +87,7 @@ struct SignedVectors: Codable {
         #expect(!record.isSigned(by: key.publicKey, over: channel == .open ? .session : .open, for: topic))
         #expect(!record.isSigned(by: key.publicKey, over: channel, for: try Topic("com.example.appx")))
         #expect(!record.isSigned(by: SigningKey().publicKey, over: channel, for: topic))
-        // What this library signs has the members in its own order.
+        // This library signs the members in its own order.
         let own =
             switch record.content {
             case .registration(let registration): SignedRecord(registration, by: key, over: channel, for: topic)

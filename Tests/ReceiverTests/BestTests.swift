@@ -1,7 +1,7 @@
 import PushcryptReceiver
 import Testing
 
-/// Whatever happens to a push, in whatever order: it is given out once, with the right content, and nothing after it.
+/// No matter what happens to a push, in any order: it is given out once, with the right content, and nothing after it.
 @Suite struct BestTests {
     private static let depth = 8
 

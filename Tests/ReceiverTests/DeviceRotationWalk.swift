@@ -185,7 +185,7 @@ struct DeviceRotationPoint {
     private func checkProvider() throws {
         let device = try #require(try provider.store.device(id: Phone.id))
         #expect(device.generation == model.held, "\(path)")
-        // What the provider seals to opens, whatever the phone has heard.
+        // The provider's key for the phone opens, no matter which replies came.
         let key = try phone.store.state().key(device.publicKey.id, at: model.now)?.key
         #expect(key?.publicKey == device.publicKey, "\(path)")
 

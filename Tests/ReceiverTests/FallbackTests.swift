@@ -5,7 +5,7 @@ import Testing
 @testable import Pushcrypt
 @testable import Simulated
 
-/// Whatever fails, a person is shown the fallback, and nothing else has happened.
+/// After any failure the user sees the fallback, and nothing else has happened.
 @Suite struct FallbackTests {
     @Test func everyCodeHasAPushHere() {
         let codes = Set(FailingPush.all.map(\.code)).union([.duplicate])
@@ -69,7 +69,7 @@ import Testing
         (#"{"title":"New message"}"#, "", false),
         (#"{"alert":{"title":"Your bank:\nsend money\u2028now\u0007!"}}"#, "Your bank: send money now !", false),
         ("{\"alert\":{\"title\":\"\(long)\"}}", String(repeating: "é🚲", count: 32), false),
-        // What turns text round or is not seen goes; what Persian and family emoji need stays.
+        // Invisible and bidirectional characters go; those that Persian and family emoji need stay.
         (
             #"{"alert":{"title":"\u202eknaB\u202c \u2066\u061c\u200e\u200fof\u2069\u200b \u2060A\ufeff"}}"#,
             "knaB of A", false

@@ -115,7 +115,7 @@ struct Phone {
             certificate: try trust.pins.first?.learned.certificate)
     }
 
-    /// What the phone's account trusts.
+    /// The trust of the phone's account.
     var trust: ProviderTrust { get throws { try store.state().trust(for: .app, account: Self.account) } }
 
     /// The highest certificate that the phone knows of its pin.

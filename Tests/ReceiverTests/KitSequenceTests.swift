@@ -95,7 +95,7 @@ import VectorKit
                 try lock?.execute("BEGIN IMMEDIATE")
             case "unlock-guard": lock = nil
             case "learn": return try learn(words[4])
-            // What a message has changed is in the device's store already.
+            // A message's changes are in the device's store already.
             case "launch": break
             case "pin":
                 do {

@@ -56,7 +56,7 @@ struct PushOracle: Hashable {
         if isDelivered { return nil }
         record(happening, content)
         let due = due
-        // What is over is over: nothing of the record matters any more.
+        // After the end nothing of the record matters.
         if due != nil { self = PushOracle(kind, isDelivered: true) }
         return due
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import Simulated
 
-/// Whatever has become of the replay guard, a message is delivered.
+/// A message is delivered no matter what became of the replay guard.
 @Suite struct ReplayGuardTests {
     static let name = "extension.db"
 
@@ -104,7 +104,7 @@ import Testing
         #expect(phone.receive(push, request: "c", at: .start).shown == DuplicateTests.passive)
     }
 
-    /// Who wrote over the file may have made another one, with another mode.
+    /// A writer of the file may have made another one, with another mode.
     private func makePrivate(_ folder: TemporaryFolder) throws {
         guard FileManager.default.fileExists(atPath: Self.file(folder).path) else { return }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: Self.file(folder).path)

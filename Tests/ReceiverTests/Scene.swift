@@ -4,7 +4,7 @@ import PushcryptReceiver
 
 /// A phone in the middle of both rotations: a message that opens makes its pending key active and brings a certificate.
 ///
-/// Whatever fails here had everything to change something.
+/// A push that fails here could have changed something: tests check that it did not.
 struct Scene {
     /// A hostile relay's clear part around an envelope; a fallback keeps the title and that there is a sound.
     static let clearPart = #"""

@@ -5,7 +5,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
-/// What a message changes in the device's state, and that only a message that has opened does. [O-9.1] to [O-9.3]
+/// A message's changes to the device's state; only a message that has opened makes any. [O-9.1] to [O-9.3]
 @Suite struct SettlingTests {
     private let scene: Scene
     private let keychain = ModelKeychain()
@@ -77,7 +77,7 @@ import Testing
         #expect(try isSettled)
     }
 
-    /// What another process has changed in between stays changed.
+    /// Another process's changes in between stay.
     @Test func aMessageUndoesNothing() throws {
         let other = keychain.store
         keychain.before(.update) { _ = try? other.edit { try $0.add(to: "ben", at: .start) } }

@@ -68,7 +68,7 @@ import Testing
         #expect(code(stolen, at: .start) == "authentication-failed")
     }
 
-    /// What was sent before the end opens for as long as APNs keeps it, and a day for clocks.
+    /// A message sent before the end opens for as long as APNs keeps it, and a day more for clocks.
     @Test func aCertificateThatExpiresIsBelievedNoLonger() throws {
         let key = try provider.key
         let end = Timestamp.start.plus(days: 10)

@@ -26,7 +26,7 @@ import Testing
         case betweenReleases
     }
 
-    /// What the thief sends at last.
+    /// The thief's last message.
     enum Attack: CaseIterable {
         /// A message like before.
         case again

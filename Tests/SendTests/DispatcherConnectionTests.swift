@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptSend
 @testable import Simulated
 
-// What connections are made, used and given up.
+// Connections: made, used and given up.
 
 extension DispatcherTests {
     @Test func oneStreamUntilTheFirstAnswerProvesTheToken() {
@@ -165,7 +165,7 @@ extension DispatcherTests {
         #expect(world.outcomes == [.unreachable("no connection to APNs: refused")])
     }
 
-    /// What breaks at once is one failure, and not as many as there are connections.
+    /// Connections that break together count as one failure.
     @Test func connectionsThatBreakTogetherAreOneFailure() {
         let world = World(usesToken: false) { $0.connections = 8 }
         world.streams = 1

@@ -228,7 +228,7 @@ import Testing
         #expect(world.outcomes == [.accepted(accepted)])
     }
 
-    /// What may have arrived is repeated once a second at most, unless something is decided.
+    /// Messages that may have arrived are repeated once a second at most, unless an answer decides something.
     @Test func repeatsHaveABudget() {
         let world = World(usesToken: false)
         for index in 0..<60 { world.add(token: "\(index)") }

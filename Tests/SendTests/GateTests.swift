@@ -91,7 +91,7 @@ import Testing
         #expect(codes.allSatisfy { $0 == .loginRefused || $0 == .onHold })
     }
 
-    /// What may have rung is not answered with a no.
+    /// A message that may have rung is not answered with a no.
     @Test func aRefusedLoginDoesNotSayThatAFirstCopyDidNotArrive() {
         let world = World()
         world.add(retryFor: 30_000)

@@ -32,7 +32,7 @@ import Testing
         return server
     }
 
-    /// What the same server accepts a second without refusals.
+    /// The messages a second that the same server accepts without refusals.
     private static let full = 400.0
 
     // MARK: Refusals

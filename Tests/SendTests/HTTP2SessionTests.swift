@@ -50,7 +50,7 @@ private final class FarEnd {
         try unsafe bytes.withUnsafeBytes { unsafe try session.read($0) }
     }
 
-    /// What happened, in words.
+    /// The events, in words.
     var events: [String] {
         session.takeEvents().map { event in
             switch event {

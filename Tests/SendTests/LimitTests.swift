@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptSend
 
-/// What a run holds, and how it ends.
+/// The limits of a run, and its end.
 @Suite struct LimitTests {
     @Test func readingStopsAtEachLimit() {
         let limits = ReadLimits(windowBytes: 1000, deferred: 20, deferredBytes: 2000)
@@ -15,7 +15,7 @@ import Testing
         #expect(allow((9, 999)) && !allow((10, 0)) && !allow((0, 1000)) && allow((10, 0), window: 11))
         // Answers that wait for others, in order, count too.
         #expect(!allow((5, 0), answers: (20, 0)) && !allow((0, 500), answers: (0, 2000)))
-        // What waits for something else does not hold up the rest, up to a limit.
+        // Deferred messages do not hold up the rest, up to a limit.
         #expect(allow((28, 0), deferred: (19, 0)) && !allow((29, 0), deferred: (19, 0)))
         #expect(!allow((25, 0), deferred: (20, 0)) && !allow((20, 0), deferred: (15, 0), answers: (5, 0)))
         #expect(allow((12, 1999), deferred: (5, 1500)) && !allow((12, 2500), deferred: (5, 2000)))

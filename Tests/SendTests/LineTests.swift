@@ -58,7 +58,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
         #expect(failure.code == "malformed-line")
     }
 
-    /// What other programs write for a number, and for a member that is not there.
+    /// Other programs' forms of a number, and of an absent member.
     @Test func nullCountsAsMissingAndAWholeNumberAsOne() throws {
         let message = try Self.message(
             #"{"token":"0a","topic":"a","priority":10.0,"expiration":7e0,"collapse_id":null,"push_type":null,"unencrypted":null,"environment":null,"payload":{"ENCRYPTED_DATA":"A"}}"#

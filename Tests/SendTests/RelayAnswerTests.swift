@@ -6,7 +6,7 @@ import Testing
 @testable import PushcryptSend
 @testable import Simulated
 
-/// What a relay answers, as it comes over the network. (`Docs/Relay.md`, Answers)
+/// A relay's answers, as they come over the network. (`Docs/Relay.md`, Answers)
 @Suite struct RelayAnswerTests {
     private func read(_ status: Int, _ body: String, messages: Int = 1, retryAfter: String? = nil) throws
         -> [PushAnswer]
@@ -214,7 +214,7 @@ import Testing
         #expect(world.outcomes.last == .refused(whole(status, code)))
     }
 
-    /// What may have rung is not answered with a no.
+    /// A message that may have rung is not answered with a no.
     @Test func whatAnEarlierRequestMayHaveBroughtStaysUnknown() {
         let world = world()
         add(world, 1)

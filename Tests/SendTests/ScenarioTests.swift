@@ -19,7 +19,7 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
 
 /// Faults that persist, or come together, in virtual time: a minute takes milliseconds.
 @Suite struct ScenarioTests {
-    /// What the figures allow, in milliseconds after the end of an outage.
+    /// The time that the figures allow after an outage, in milliseconds.
     private static let recovery: UInt64 = 15_000
 
     /// All messages are accepted soon after the end of an outage.
@@ -281,7 +281,7 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
             for number in 1...2000 { server.add(number, at: UInt64(number) * 150) }
             server.run(until: over + 60_000)
             check(server.accepted.count > 1980, server.state)
-            // What was answered 429 waits longest.
+            // Messages that were answered 429 wait longest.
             server.run(until: over + 900_000)
             check(server.accepted.count == 2000, server.state)
         }

@@ -11,7 +11,7 @@ final class World {
     private(set) var opened: [Int] = []
     private(set) var closed: [Int] = []
     private var count = 0
-    /// What a connection may have open once it is made; nil to leave it dialling.
+    /// The streams that a new connection may open; nil to leave it dialling.
     var streams: Int? = 100
 
     init(usesToken: Bool = true, _ change: (inout Dispatcher.Settings) -> Void = { _ in }) {

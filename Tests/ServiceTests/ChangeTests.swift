@@ -57,7 +57,7 @@ import Waiting
 
     @Test func aChangeThatIsLateIsLeftOutAndCancelled() async throws {
         let (handler, begun, cancelled) = (Handler(), Gate(), Gate())
-        // Who reads it waits until the task is cancelled.
+        // A reader waits until the task is cancelled.
         let (silence, end) = AsyncStream.makeStream(of: Void.self)
         begun.open()
         cancelled.open()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushcryptService
 
-/// Whose pushes an extension opens, from the bundles that Xcode builds.
+/// The app whose pushes an extension opens, from the bundles that Xcode builds.
 final class ContainingAppTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-app-\(UUID())")
 

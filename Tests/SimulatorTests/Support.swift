@@ -48,7 +48,7 @@ extension SimulatedDevice {
 
 /// A clock that only the test advances, so that a busy machine makes nothing late.
 ///
-/// What a test waits for in vain ends after 300 turns: then time passes after all.
+/// A wait in vain ends after 300 turns: then time passes after all.
 func stillClock() -> SimulatedClock {
     let clock = SimulatedClock(patience: .infinity)
     Task { [weak clock] in

@@ -41,7 +41,7 @@ private final class Walk {
         func add(_ what: String, _ count: Int = 1) { all[what, default: 0] += count }
     }
 
-    /// What a request shows.
+    /// The notification shown for a request.
     private enum Shown: Equatable {
         case message(Int)
         case unopened

@@ -236,7 +236,7 @@ enum Bech32 {
 
     /// The checksum of BIP-173 over the lower-case prefix and the symbols.
     private struct Checksum {
-        /// What ten bits that leave the state add to it, two symbols and four symbols after they were the highest: for the long
+        /// The addition of ten bits that leave the state, two symbols and four symbols after they were the highest: for the long
         /// public key alone, because it takes time to make, and a secret must not become an address.
         private static let feedback = ContiguousArray(
             [2, 4].flatMap { symbols in

@@ -5,7 +5,7 @@ import Seed
 import TestPhone
 import UserNotifications
 
-/// What one push was given out as, by whatever thread.
+/// The content given out for one push, by any thread.
 final class Record: Sendable {
     private final class State {
         var texts: [String] = []

@@ -51,7 +51,7 @@ import VectorKit
             line = root["line"]?.integer
         }
 
-        /// What the phone is told of its record: its key, or the reason against it.
+        /// The verdict on the phone's record: its key, or the reason against it.
         var verdict: RegistrationReply.Verdict? {
             get throws { try reply.map { try RegistrationReply(json: ContiguousArray($0.utf8)).verdict } }
         }
@@ -179,7 +179,7 @@ import VectorKit
         #expect(answers.map { $0.reply != nil } == (0..<14).map { $0 == 1 || $0 == 13 })
         #expect(outcome.exit == .refused)
         #expect(try provider.store().deviceCount() == 2)
-        // What failed can be given again, with its record: the error is dropped.
+        // A failed line can be given again, with its record: the error is dropped.
         let again = answers[4].text.dropLast() + #","record":\#(Self.record())}"#
         #expect(try provider.add([String(again)]).answers.map(\.code) == [nil])
         // And what has a reply, after the reason has gone.

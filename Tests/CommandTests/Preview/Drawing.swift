@@ -31,7 +31,7 @@ struct Drawing {
         }
     }
 
-    /// Whose view a panel is.
+    /// The owner of a panel's view.
     enum Role: Int { case relay, phone, fallback }
 
     /// The elements of a class in a view (`banner`, `expanded`) of a panel, or anywhere in the panel.

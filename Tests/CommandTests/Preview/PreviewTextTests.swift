@@ -10,7 +10,7 @@ import Testing
             ("Table", "ltr"), ("", "ltr"), ("8 🚲", "ltr"), ("שולחן", "rtl"), ("طاولة", "rtl"), ("8 — طاولة", "rtl"),
             ("(שולחן) two", "rtl"), ("two שולחן", "ltr"), ("日本語", "ltr"), ("ܐܒܓ", "rtl"), ("ߒߞߏ", "rtl"),
             ("\u{200f}Table", "rtl"), ("\u{200e}שולחן", "ltr"), ("\u{61c}8", "rtl"),
-            // What is isolated does not count (UAX #9, P2).
+            // Isolated text does not count (UAX #9, P2).
             ("\u{2068}שולחן\u{2069} two", "ltr"), ("\u{2066}two\u{2069} שולחן", "rtl"),
         ])
     func direction(text: String, expected: String) {
@@ -36,7 +36,7 @@ import Testing
         #expect(line.closed("d\u{2069}e") == "\u{202e}\u{2067}d\u{2069}e\u{202c}")
         #expect(line.closed("f\u{202c}g") == "\u{202e}f\u{202c}g")
         #expect(line.closed("h") == "h")
-        // What closes nothing opens nothing; an isolate that ends takes along what was opened inside of it.
+        // A closing character without an opening one does nothing; an isolate that ends also closes everything inside it.
         #expect(line.closed("\u{202c}\u{2069}i") == "\u{202c}\u{2069}i")
         #expect(line.closed("\u{2068}\u{202e}j\u{2069}k") == "\u{2068}\u{202e}j\u{2069}k")
         #expect(line.closed("l") == "l")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What the next certificate says, beside the kit's `plans`. (`Docs/FormatTrust.md`, T-7 to T-9)
+/// The content of the next certificate, beside the kit's `plans`. (`Docs/FormatTrust.md`, T-7 to T-9)
 @Suite struct CertificatePlanTests {
     private static let now = FormatFixture.now
 

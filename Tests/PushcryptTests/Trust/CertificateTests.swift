@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What is a certificate, and of whom. (`Docs/FormatTrust.md`, T-1 to T-3)
+/// The form and the signer of a certificate. (`Docs/FormatTrust.md`, T-1 to T-3)
 @Suite struct CertificateTests {
     private let issuer: Issuer
     private let issued: Issuer.Issued

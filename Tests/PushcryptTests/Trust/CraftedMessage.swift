@@ -7,10 +7,10 @@ struct CraftedMessage {
     var kind: UInt8 = 0x01
     var sentAt = FormatFixture.now
     var timeToLive: UInt32 = 3600
-    /// What stands before the payload.
+    /// The bytes before the payload.
     var certificate: Bytes = []
     var payload = Bytes(alertPayload().utf8)
-    /// What the field says, if it is not the length of certificate and payload.
+    /// The value of the field, if it is not the length of certificate and payload.
     var bodyLength: UInt16?
     var padding: UInt8 = 0
     /// The keys in the signed text.
@@ -80,7 +80,7 @@ struct CraftedMessage {
 }
 
 extension FormatFixture {
-    /// What the phone makes of a crafted message: the notification, or the code.
+    /// The phone's result for a crafted message: the notification, or the code.
     func open(
         _ message: CraftedMessage, trust: ProviderTrust? = nil, at now: Timestamp = Self.now,
         as pushClass: PushClass = .alert

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What a phone keeps of a provider, and which messages that lets open. (`Docs/FormatTrust.md`, T-3 to T-6)
+/// The phone's knowledge of a provider, and the messages that open with it. (`Docs/FormatTrust.md`, T-3 to T-6)
 @Suite struct LearnedTrustTests {
     private static let now = FormatFixture.now
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Whatever comes first, and however often: the state is the same.
+    /// In any order, any number of times: the state is the same.
     @Test func theOrderOfLearningDecidesNothing() throws {
         let certificates = try certificates()
         func learned(_ order: [Certificate]) -> LearnedTrust { order.reduce(LearnedTrust()) { $0.learning($1).0 } }

@@ -147,7 +147,7 @@ import Testing
         #expect(opened.provider == issuer.provider.publicKey && opened.hasCertificateConflict)
     }
 
-    /// What is stored was verified before it was: its signature is not checked again, as this false one shows.
+    /// A stored certificate was verified before: its signature is not checked again, as this false one shows.
     @Test func aStoredCertificateIsComparedAndNotVerified() throws {
         var bytes = issued.certificate.bytes
         bytes[120] ^= 1
@@ -219,7 +219,7 @@ import Testing
         let off = Interval.days(400)
         let now = isAhead ? FormatFixture.now.adding(off) : FormatFixture.now.subtracting(off)
         #expect(try fixture.open(message(), at: now).code == (isAhead ? .expired : .notYetValid))
-        // What the clock refuses before: an old epoch, or an expired certificate.
+        // The clock refuses first: an old epoch, or an expired certificate.
         let known = LearnedTrust(try issuer.certificate(6).certificate)
         #expect(
             try fixture.open(message(), trust: trust(known), at: now).code

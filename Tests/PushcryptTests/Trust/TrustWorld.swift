@@ -4,7 +4,7 @@
 ///
 /// Each event takes two seconds, so that no two certificates are made in one.
 struct TrustWorld {
-    /// What was promised and does not hold.
+    /// A broken promise.
     struct Broken: Error, CustomStringConvertible {
         let description: String
     }
@@ -35,7 +35,7 @@ struct TrustWorld {
     private var store = Store()
     private var saved: Store?
     private var late: (issued: Issuer.Issued?, replacedAt: Timestamp)?
-    /// What app and extension know; each is written by one of them.
+    /// The knowledge of app and extension; each is written by one of them.
     private var app = LearnedTrust()
     private var fromExtension = LearnedTrust()
     private var image: (app: LearnedTrust, fromExtension: LearnedTrust)?

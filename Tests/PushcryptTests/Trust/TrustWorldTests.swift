@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What the design promises, with real certificates, over walks and over the orders of events that broke earlier designs:
+/// The design's promises, with real certificates, over walks and over the orders of events that broke earlier designs:
 /// no thief below a floor, no genuine message lost, no provider locked out. (`Docs/ThreatModel.md`)
 @Suite struct TrustWorldTests {
     /// The first promise that events break, with the events that led to it.

@@ -20,7 +20,7 @@ import Testing
 
     // MARK: Kills
 
-    /// What is interrupted.
+    /// The interrupted event.
     enum Event: CaseIterable { case firstRun, oldKey, anotherUser, logOut, reinstall, postQuantum }
 
     private struct World {
@@ -52,7 +52,7 @@ import Testing
 
         func launch(_ mishap: Mishap = .nothing) throws -> String { try phone.launch(with: provider, mishap, at: now) }
 
-        /// What the provider seals to opens, but for devices that have ended, or are another user's.
+        /// Every key that the provider seals to opens, but for devices that have ended, or are another user's.
         func check(_ path: Comment) throws {
             let (ends, state) = (Set(try phone.ends), try phone.state)
             for device in try provider.devices where !others.contains(device.id) && !ends.contains(device.id) {

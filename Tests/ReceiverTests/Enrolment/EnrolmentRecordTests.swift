@@ -5,7 +5,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
-/// What a phone says of itself to its provider. [D-45]
+/// A phone's record for its provider. [D-45]
 @Suite struct EnrolmentRecordTests {
     private let phone = Installation()
 
@@ -62,7 +62,7 @@ import Testing
         #expect(try record().updateKey != first)
     }
 
-    /// What a message has taught the phone, its next record proves: the provider may have an old store.
+    /// The next record proves a certificate that came with a message: the provider may have an old store.
     @Test func aRecordProvesTheHighestCertificate() throws {
         let provider = try Provider()
         try phone.launch(with: provider)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptReceiver
 
-/// What a phone with a session does when its provider refuses the registration. [D-46] [D-48]
+/// A phone with a session, whose provider refuses the registration. [D-46] [D-48]
 @Suite struct EnrolmentRefusalTests {
     private let provider: Provider
     private let phone = Installation()

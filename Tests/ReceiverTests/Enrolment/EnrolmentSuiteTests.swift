@@ -46,7 +46,7 @@ import Testing
         #expect(try provider.store.device(id: phone.device)?.publicKey.suite == .xwing)
     }
 
-    /// Whatever goes wrong on the way, pushes open, and one key of suite 2 is made.
+    /// Faults on the way: pushes open all the same, and one key of suite 2 is made.
     @Test(arguments: Mishap.allCases) func aFaultOnTheWayLosesNothing(_ mishap: Mishap) throws {
         try phone.launch(with: provider, mishap)
         #expect(try phone.hears(provider))

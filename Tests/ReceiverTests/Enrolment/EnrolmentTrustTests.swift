@@ -139,7 +139,7 @@ import Testing
         #expect(try phone.certificate == both.max())
     }
 
-    /// What a message has brought is told at each launch, until the app has heard of it. [T-3]
+    /// News from a message is told at each launch, until the app has heard it. [T-3]
     @Test func aContradictionInAMessageIsTold() throws {
         try phone.launch(with: provider)
         for _ in 0..<2 {

@@ -5,7 +5,7 @@ import Testing
 @testable import PushcryptReceiver
 @testable import Simulated
 
-/// What becomes of a record.
+/// The fate of a record.
 enum Mishap: CaseIterable {
     case nothing
     /// It never reaches the provider.
@@ -31,7 +31,7 @@ final class Installation {
 
     var state: DeviceState { get throws { try store.state() } }
 
-    /// What the account knows of its registration.
+    /// The account's knowledge of its registration.
     var registration: DeviceState.Registration { get throws { try #require(state.account(account)?.registration) } }
 
     /// The id under which the provider keeps the account.

@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
-/// What a paired account believes of its server, and what it keeps whatever the server says. [D-44] [D-49]
+/// A paired account's trust in its server, and the facts that no server can change. [D-44] [D-49]
 @Suite struct PairedAccountTests {
     private static let refusals: [RegistrationReply.Refusal] = [
         .generationRollback, .generationTooHigh, .suiteDowngrade, .userMismatch, .keyTaken,

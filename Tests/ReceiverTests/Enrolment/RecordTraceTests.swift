@@ -106,7 +106,7 @@ import Testing
         #expect(try world.isGood)
     }
 
-    /// What the operator has removed, its user has to pair again; the same id is told to be later. [D-39] [D-50]
+    /// After a removal by the operator, the user has to pair again; a record of the same id is told to come later. [D-39] [D-50]
     @Test func aPhoneThatItsOperatorHasRemovedIsPairedAgain() throws {
         let device = try world.device
         try world.removeByOperator()

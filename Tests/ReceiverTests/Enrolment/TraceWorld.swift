@@ -58,7 +58,7 @@ final class TraceWorld {
         return try provider.answer(request.signed.body, hasSession: false, at: now)
     }
 
-    /// What becomes of a record that arrives when it is too late.
+    /// The fate of a record that arrives too late.
     func refusal(ofLate request: EnrolmentRequest) throws -> RegistrationReply.Refusal? {
         let answer = try #require(try provider.store.accept(request.signed.body, at: now))
         guard case .refused(let refusal, _) = answer.event else { return nil }

@@ -6,7 +6,7 @@ import Testing
 @testable import PushcryptReceiver
 @testable import Simulated
 
-/// What a phone keeps of a message that can be answered, and for how long.
+/// The answer keys that a phone keeps, and for how long.
 @Suite struct AnswerTests {
     private static let payload = #"{"aps":{"alert":{"body":"Deploy?"},"category":"APPROVAL"},"chat":"c41"}"#
 

@@ -52,7 +52,7 @@ import Testing
         let opened = received.value
         #expect(String(decoding: opened.userInfo, as: UTF8.self) == #"{"chat":"c41","n":1.50}"#)
         #expect(opened.categoryIdentifier == "MESSAGE")
-        // What the person answered was the clear part, which anyone may have written.
+        // The user answered the clear part, which anyone may have written.
         #expect(opened.action == .open && opened.userText == nil)
         #expect(opened.source == .app)
         // A second response to the same notification.

@@ -55,7 +55,7 @@ extension RegistrationWorld {
     private func relayFault() -> String? {
         guard let relay else { return nil }
         if server.devices.contains(where: { $0.record.token != nil }) { return "a server has the token" }
-        // What a server has, and the phone has forgotten, would push for ever.
+        // A grant that a server has, and the phone has forgotten, would push for ever.
         let grants = state.accounts.flatMap { $0.registration?.grants ?? [] } + (state.relay?.ended ?? [])
         let known = Set(grants.map(\.text))
         let isForgotten = relay.issued.contains {

@@ -3,7 +3,7 @@
 /// The format's rules for an inner plaintext (`Docs/Format.md`, Opening, steps 5 to 7), read apart from the product, over the
 /// harness's knowledge of who has signed it and its certificate.
 struct InnerModel {
-    /// What somebody has rightly signed.
+    /// A genuine signature.
     struct Signature {
         let signing: Bytes
         let provider: ProviderPublicKey

@@ -24,7 +24,7 @@ struct InnerTarget: FuzzTarget {
         let channel: SealedChannel
         let opener: Opener
         let store: MemoryDeviceStore
-        /// What the device knows before a message.
+        /// The device's knowledge before a message.
         let state: DeviceState
         let receiver: NotificationReceiver
 
@@ -140,7 +140,7 @@ struct InnerTarget: FuzzTarget {
 
     // MARK: Sealing
 
-    /// Who signs, for which provider key: 0 to 2 the key of the certificate, or without one the first provider's; then others.
+    /// The signer, for a provider key: 0 to 2 the key of the certificate, or without one the first provider's; then others.
     private func message(signer: UInt8, certificate number: UInt8, hasOtherEpoch: Bool) -> Message {
         let entry = number == 0 ? nil : scene.entries[Int(number - 1) % scene.entries.count]
         let (providers, keys) = (scene.providers, scene.signing)

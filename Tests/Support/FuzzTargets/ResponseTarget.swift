@@ -3,7 +3,7 @@
 @testable import PushcryptCommandKit
 @testable import PushcryptSend
 
-/// What APNs and relays answer: parts of a response, or the bytes of a connection with three requests.
+/// Answers of APNs and relays: parts of a response, or the bytes of a connection with three requests.
 ///
 /// Input: which of these; for a relay status, messages and body; for a response the outcome, status and the lengths of two headers, then these and the body; for a connection the
 /// length of its pieces, then its bytes.
@@ -107,7 +107,7 @@ struct ResponseTarget: FuzzTarget {
         require(play(bytes, piece: piece) == play(bytes, piece: .max), "response: pieces make no difference")
     }
 
-    /// What became of the three requests.
+    /// Returns the outcomes of the three requests.
     private func play(_ bytes: Bytes, piece: Int) -> [[String]] {
         var fates = [[String]](repeating: [], count: 3)
         guard let session = try? HTTP2Session(Destination(host: "localhost")) else {

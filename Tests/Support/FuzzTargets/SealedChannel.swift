@@ -36,7 +36,7 @@ final class SealedChannel {
         return Envelope(sealed: bytes, recipient.suite)
     }
 
-    /// What is signed for this channel, or for another recipient or topic.
+    /// The text signed for this channel, or for another recipient or topic.
     func toSign(
         _ inner: Bytes, by keys: SignedBy, recipient: DevicePublicKey? = nil, topic: Topic = KnownKeys.topic
     ) -> Bytes {

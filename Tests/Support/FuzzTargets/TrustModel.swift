@@ -2,7 +2,7 @@
 
 /// The format's rules for certificates (`Docs/FormatTrust.md`, T-1 to T-4), over the harness's knowledge of their signatures.
 struct TrustModel: Equatable {
-    /// What is kept of one provider key: the highest certificate, and the highest floor.
+    /// The knowledge of one provider key: the highest certificate, and the highest floor.
     struct Known: Equatable {
         var certificate: Bytes?
         var floor: UInt64 = 0

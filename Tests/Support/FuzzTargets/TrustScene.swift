@@ -51,6 +51,6 @@ struct TrustScene {
         ]
     }
 
-    /// Who has signed it, by its bytes.
+    /// The entry of a certificate, by its bytes.
     func entry(_ bytes: Bytes) -> Entry? { entries.first { $0.certificate.bytes == bytes } }
 }

@@ -12,7 +12,7 @@ let internalError = PushAnswer(status: 500, reason: "InternalServerError")
 
 /// APNs or a relay, the network and `Sender`'s loop around a dispatcher, in virtual time.
 final class SimulatedAPNs {
-    /// What the server sees of a message.
+    /// The server's view of a message.
     struct Request {
         /// In milliseconds since the start.
         let time: UInt64
@@ -188,7 +188,7 @@ extension SimulatedAPNs {
                 next = min(next, max(time + 1, time + wake - min(wake, uptime)))
             }
             if let (begin, goesOn) = stop, begin <= next {
-                // What came meanwhile is read first.
+                // Bytes that came meanwhile are read first.
                 if goesOn > next + 5000 { absence += goesOn - next }
                 (next, stop) = (goesOn, nil)
             }

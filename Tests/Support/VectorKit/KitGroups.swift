@@ -52,7 +52,7 @@ extension KitGroup {
         refused: ["certificate-conflict", "malformed-certificate", "weak-key", "bad-certificate-signature"],
         once: ["context"], many: before.union(after).union(["body", "expect"]))
 
-    /// What the next certificate says.
+    /// The content of the next certificate.
     public static let plans = KitGroup(
         "plans", taken: ["accepted"], refused: ["epochs-exhausted"], once: ["time", "kind"],
         whenTaken: ["epoch", "floor", "grace-until", "expires-at"], optional: ["certificate", "proven", "lifetime"],
@@ -132,7 +132,7 @@ extension KitGroup {
         bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
         withholds: { !$0.all("foreign").isEmpty || $0.optional("stale") != nil })
 
-    /// What phones post to a provider, one after another.
+    /// Posts of phones to a provider, one after another.
     public static let posts = KitGroup(
         "posts", taken: ["added", "updated", "unchanged", "ended", "hello"],
         refused: recordCodes.union([

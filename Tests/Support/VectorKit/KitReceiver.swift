@@ -1,7 +1,7 @@
 import Foundation
 public import Pushcrypt
 
-/// Who receives what a test holds: its clock, its app, its keys, its pins, and what it has learnt before and after.
+/// The receiver of a test: its clock, its app, its keys, its pins, and what it has learnt before and after.
 public struct KitReceiver: Sendable {
     /// A secret key of the device; one that retires has an end date.
     public struct Device: Sendable {
@@ -21,7 +21,7 @@ public struct KitReceiver: Sendable {
     public let pushClass: PushClass
     /// The pins of the account, with what is known of each.
     public let trust: ProviderTrust
-    /// What is known of each provider key for this app.
+    /// The knowledge of each provider key for this app.
     package let learned: [ProviderPublicKey: LearnedTrust]
     /// The same afterwards.
     package let learnedAfter: [ProviderPublicKey: LearnedTrust]

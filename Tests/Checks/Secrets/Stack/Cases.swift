@@ -123,7 +123,7 @@ extension [UInt8] {
     }
 }
 
-/// What was found, or what could not be tried.
+/// The findings, or the reason why a case could not be tried.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,6 +1,6 @@
 import CSodium
 
-/// What is made of a secret, by libsodium alone.
+/// Values derived from a secret, by libsodium alone.
 enum Derived {
     static func sha512(_ input: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 64)
