@@ -30,12 +30,12 @@ extension Command {
         let (store, isJSON) = (StoreArguments(&a), a.json())
         return { console in
             let store = try console.open(store)
-            let settled = try topic.topic(console) ?? store.defaultTopic()
+            let given = try topic.topic(console)
             let provider =
                 if let signer { try store.providerKey(named: signer) } else {
-                    try ProviderKeys(of: store).key(for: settled)
+                    try ProviderKeys(of: store).key(for: given)
                 }
-            guard let topic = settled ?? provider.topic else {
+            guard let topic = try given ?? provider.topic ?? store.defaultTopic() else {
                 throw Failure.usage(
                     "no topic is given, and the provider key is bound to none", hint: TopicArgument.hint)
             }

@@ -36,7 +36,7 @@ SOURCES = ["Package.swift", "Sources", "KeyStore", "Tests", "Docs", "README.md"]
 MARK = "MUTANT"
 SECONDS_TO_END = 300
 SECONDS_FOR_ALL = 1800
-SECONDS_AFTER_FAILURE = 15
+SECONDS_AFTER_FAILURE = 1
 FAILED = re.compile(r"^✘ Test (?!run )(.+?) (?:recorded an issue|failed|with \d)", re.M)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
