@@ -2,7 +2,7 @@ package import Pushcrypt
 
 // Backups: one file without a log, made while the store is in use.
 extension SQLiteKeyStore {
-    /// Writes the database as it is now to a new file, and checks every row of it.
+    /// Writes the database as it is now to a new file, and checks every row of it. Damaged rows are copied, too; no store uses them.
     ///
     /// The secrets in it are sealed: without `store.key`, or the passphrase, it opens nothing. If this throws, neither file
     /// exists.
@@ -10,9 +10,11 @@ extension SQLiteKeyStore {
     /// - Parameters:
     ///   - path: The new file.
     ///   - keyPath: Another new file, for a copy of `store.key`; nil for none.
-    /// - Throws: `storeExists` if there is such a file; `corruptStore` if the store or the copy is damaged;
+    /// - Returns: The damaged rows of devices.
+    /// - Throws: `storeExists` if there is such a file; `corruptStore` if the store or the copy is damaged apart from such rows;
     ///   `storeKeyMissing` if a passphrase opens the store.
-    package func backUp(to path: String, key keyPath: String? = nil) throws(KeyStoreError) {
+    @discardableResult
+    package func backUp(to path: String, key keyPath: String? = nil) throws(KeyStoreError) -> [Finding] {
         var files = [try NewFile(path)]
         if let keyPath {
             let keyFile = try NewFile(keyPath)
@@ -27,25 +29,28 @@ extension SQLiteKeyStore {
             files.append(keyFile)
         }
         do throws(KeyStoreError) {
-            try writeDatabase(to: files[0])
+            let damaged = try writeDatabase(to: files[0])
             if files.count > 1 { try writeKey(to: files[1]) }
             for file in files { try file.finish() }
+            return damaged
         } catch {
             for file in files { file.discard() }
             throw error
         }
     }
 
-    private func writeDatabase(to file: NewFile) throws(KeyStoreError) {
+    private func writeDatabase(to file: NewFile) throws(KeyStoreError) -> [Finding] {
         _ = try file.create()
+        let damaged: [Finding]
         do {
             let copy = try SQLiteKeyStore.connect(file.temporary, named: file.path, options)
             try withConnection { (connection) throws(KeyStoreError) in try copy.receiveCopy(of: connection) }
             try copy.leaveLog()
             let store = SQLiteKeyStore(copy, nil, keys, nil, options)
-            try store.requireSound("this store is damaged, and was not copied")
+            damaged = try store.requireSound("this store is damaged, and was not copied")
         }
         try Descriptor(reading: file.temporary, named: file.path).synchronize()
+        return damaged
     }
 
     private func writeKey(to file: NewFile) throws(KeyStoreError) {
@@ -78,13 +83,12 @@ extension SQLiteKeyStore {
     ///   - key: The copy of `store.key` that opens it; nil to use the one in the directory.
     ///   - passphrase: The passphrase of the backup, if it has one.
     ///   - replace: Whether to replace a store that exists.
-    /// - Returns: Why the previous store could not be read, so that nothing of it was kept; nil if it could, or there was none.
     /// - Throws: `storeExists` for a store without `replace`, and for another store than the backup's; `wrongPassphrase` for another
     ///   `store.key`; the errors of opening the backup. The store has not changed then.
     package static func restore(
         _ path: String, to directory: String, key: String?, passphrase: StorePassphrase?, replace: Bool,
         options: StoreOptions = StoreOptions(), at now: Timestamp
-    ) throws(KeyStoreError) -> KeyStoreError? {
+    ) throws(KeyStoreError) -> RestoredStore {
         // Refused before a directory is created.
         try Restoration.checkFile(path)
         if let key { _ = try StoreKeyFile.read(at: key) }
@@ -95,6 +99,14 @@ extension SQLiteKeyStore {
             try restoration.run(at: now)
         }
     }
+}
+
+/// A key store that a backup has replaced.
+package struct RestoredStore {
+    /// Why the previous store could not be read, so that nothing of it was kept; nil if it could, or there was none.
+    package var unread: KeyStoreError?
+    /// The damaged rows of devices in the backup.
+    package var damaged: [Finding]
 }
 
 /// One restore; the directory is locked.
@@ -109,7 +121,7 @@ private struct Restoration {
     private var staged: String { directory.file(SQLiteKeyStore.newDatabaseName) }
     private var database: String { directory.file(SQLiteKeyStore.databaseName) }
 
-    func run(at now: Timestamp) throws(KeyStoreError) -> KeyStoreError? {
+    func run(at now: Timestamp) throws(KeyStoreError) -> RestoredStore {
         let isThere = try directory.has(SQLiteKeyStore.databaseName)
         guard replaces || !isThere else {
             throw KeyStoreError(.storeExists, "a key store already exists at \(directory.path): it is kept")
@@ -117,20 +129,20 @@ private struct Restoration {
         let writesKey = try writesKey()
         removeNewFiles()
         defer { removeNewFiles() }
-        let (connection, keys) = try stage()
+        let (connection, keys, damaged) = try stage()
+        var restored = RestoredStore(damaged: damaged)
         let staged = StoreTransaction(connection: connection, keys: keys)
         guard isThere else {
             try forgetPairings(connection, keys)
             if writesKey { try writeKey() }
             for name in SQLiteKeyStore.logFiles { try directory.removeIfPresent(name) }
             try directory.rename(SQLiteKeyStore.newDatabaseName, to: SQLiteKeyStore.databaseName)
-            return nil
+            return restored
         }
-        var unread: KeyStoreError?
         var present: StoreTransaction?
         do throws(KeyStoreError) { present = try openPresent(keys) } catch {
             guard [.corruptStore, .newerVersion, .olderVersion].contains(error.code) else { throw error }
-            unread = error
+            restored.unread = error
         }
         try target().receiveCopy(of: connection) { () throws(KeyStoreError) in
             do throws(KeyStoreError) {
@@ -139,7 +151,7 @@ private struct Restoration {
                 }
             } catch {
                 guard error.code == .corruptStore else { throw error }
-                unread = error
+                restored.unread = error
             }
             try forgetPairings(connection, keys)
             if writesKey { try writeKey() }
@@ -149,7 +161,7 @@ private struct Restoration {
             // No file keeps anything that the backup lacks.
             try? target.emptyLog()
         }
-        return unread
+        return restored
     }
 
     /// Codes may have been used since the backup.
@@ -166,12 +178,13 @@ private struct Restoration {
         if let log = try FileFacts(at: realPath(path) + LogFile.log.rawValue), log.size > 0 {
             throw KeyStoreError(
                 .corruptStore,
-                "\(path) has a log beside it, so it was copied while in use: restore a file that pushcrypt wrote")
+                "\(path) has a log beside it, so it was copied while in use: restore a file that 'pushcrypt backup' wrote, or use the copied directory itself as the store"
+            )
         }
     }
 
     /// Copies the backup, and checks every row of the copy.
-    private func stage() throws(KeyStoreError) -> (SQLiteConnection, StoreKeys) {
+    private func stage() throws(KeyStoreError) -> (SQLiteConnection, StoreKeys, damaged: [Finding]) {
         _ = try directory.create(SQLiteKeyStore.newDatabaseName, for: SQLiteKeyStore.databaseName)
         try SQLiteKeyStore.connect(staged, named: database, options)
             .receiveCopy(of: SQLiteConnection(path: path, .unchanging))
@@ -184,10 +197,10 @@ private struct Restoration {
         }
         let keys = try SQLiteKeyStore.unlock(
             connection, "the backup \(path)", key ?? directory.file(StoreKeyFile.name), passphrase)
-        try SQLiteKeyStore(connection, nil, keys, nil, options).requireSound("\(path) is damaged")
+        let damaged = try SQLiteKeyStore(connection, nil, keys, nil, options).requireSound("\(path) is damaged")
         // One file, which a rename moves whole.
         try connection.leaveLog()
-        return (connection, keys)
+        return (connection, keys, damaged)
     }
 
     private func removeNewFiles() {

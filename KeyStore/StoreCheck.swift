@@ -14,13 +14,14 @@ extension SQLiteKeyStore {
         return check.findings
     }
 
-    /// Throws the first problem of the database, after these words if it is damage.
-    func requireSound(_ damage: String) throws(KeyStoreError) {
+    /// Returns the damaged rows of devices; throws the first other problem of the database, after these words if it is damage.
+    func requireSound(_ damage: String) throws(KeyStoreError) -> [Finding] {
         var check = StoreCheck(store: self)
         check.checkContent()
-        if let failure = check.failure { throw failure }
-        guard let problem = check.findings.first(where: { $0.severity == .error }) else { return }
-        throw KeyStoreError(.corruptStore, "\(damage): \(problem.message)")
+        if let failure = check.failure {
+            throw failure.code == .corruptStore ? KeyStoreError(.corruptStore, "\(damage): \(failure)") : failure
+        }
+        return check.findings.filter { $0.severity == .error }
     }
 }
 
@@ -31,7 +32,7 @@ private struct StoreCheck {
 
     let store: SQLiteKeyStore
     var findings: [Finding] = []
-    /// The first error that is no damage, such as a full disk.
+    /// The first error that is no damaged row of a device.
     private(set) var failure: KeyStoreError?
 
     mutating func run() {
@@ -59,7 +60,7 @@ private struct StoreCheck {
         do throws(KeyStoreError) {
             try body(&self)
         } catch {
-            if error.code != .corruptStore, failure == nil { failure = error }
+            failure = failure ?? error
             find(.error, error.description)
         }
     }
@@ -81,7 +82,7 @@ private struct StoreCheck {
         if isSound {
             find(.note, "the database is sound (SQLite \(SQLiteConnection.version))")
         } else {
-            find(.error, "the database is damaged", fix: "restore it from a backup")
+            throw KeyStoreError(.corruptStore, "the database is damaged: restore it from a backup")
         }
         // A full or read-only disk takes no log.
         if store.directory != nil, store.readOnly == nil, !hasLog {

@@ -133,10 +133,10 @@ struct BackupTests {
     }
 
     @Test func aDamagedStoreGivesNoBackup() throws {
-        try home.raw().execute("UPDATE devices SET generation = 2 WHERE id = 'd3'")
+        try home.raw().execute("UPDATE states SET revision = x'00' WHERE name = 'provider'")
         let error = error { try home.store.backUp(to: backup, key: key) }
         #expect(error?.code == .corruptStore)
-        #expect(error?.description.contains("row 'd3' of table devices is damaged") == true)
+        #expect(error?.description.contains("row 'provider' of table states is damaged") == true)
         #expect(try scene.names() == ["store"])
     }
 

@@ -26,7 +26,8 @@ struct RestoreInPlaceTests {
     ) throws -> KeyStoreError? {
         try SQLiteKeyStore.restore(
             path ?? backup, to: directory ?? scratch.store, key: key, passphrase: nil, replace: replace,
-            options: .impatient, at: start + 100)
+            options: .impatient, at: start + 100
+        ).unread
     }
 
     private func open(_ directory: String) throws -> SQLiteKeyStore {

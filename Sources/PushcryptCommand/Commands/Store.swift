@@ -58,7 +58,8 @@ extension Command {
                 throw Failure.usage("a backup is written to a file, not to standard output")
             }
             for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
-            try console.open(store).backUp(to: file, key: keyFile)
+            let damaged = try console.open(store).backUp(to: file, key: keyFile)
+            for row in damaged { console.warning(row.message) }
             console.changed("wrote \(file), and checked every row of it")
             return .done
         }
@@ -95,13 +96,14 @@ extension Command {
             for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
             let path = try console.path(of: store)
             if let keyFile { console.warnIfOfEverybody(keyFile) }
-            let unread = try advising(hints) {
+            let restored = try advising(hints) {
                 try console.withPassphrase(of: store, for: file) { passphrase in
                     try SQLiteKeyStore.restore(
                         file, to: path, key: keyFile, passphrase: passphrase, replace: replaces, at: console.timestamp)
                 }
             }
-            if let unread {
+            for row in restored.damaged { console.warning(row.message) }
+            if let unread = restored.unread {
                 console.warning(
                     "the earlier store could not be read (\(unread.code)), so its removals, opened answers, later certificates and push keys are lost"
                 )

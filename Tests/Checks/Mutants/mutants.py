@@ -6,14 +6,18 @@
     mutants.py --check TESTS         looks whether the tables fit the sources, and a program with the tests, and runs nothing
 
 The tables beside this file list the changes. All mutants are built at once: each change tests whether its mutant is on,
-and a file names the mutant that is on. So there is one build, and one run of tests for each mutant.
+and a resource limit that nothing else uses is the number of the mutant that is on: programs inherit it, whatever environment
+and session their tests give them. So there is one build, and one run of tests for each mutant, as many at once as there are
+processors.
 """
 
+import concurrent.futures
 import hashlib
 import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -26,8 +30,6 @@ WORK = ROOT / ".build" / "mutants"
 CHECKOUT = WORK / "checkout"
 SUITE_2 = sys.argv[1:2] == ["--suite-2"]
 BUILD = WORK / ("build-suite-2" if SUITE_2 else "build")
-# A constant in the changed sources, not an environment variable: tests start programs with their own environment.
-ACTIVE = WORK / "active"
 STATE = ROOT / ".build" / "long" / "mutants"
 
 # Modules with their own switch: the second uses no other module of the project.
@@ -37,6 +39,7 @@ MARK = "MUTANT"
 SECONDS_TO_END = 300
 SECONDS_FOR_ALL = 1800
 SECONDS_AFTER_FAILURE = 1
+LIMIT = resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1]
 FAILED = re.compile(r"^✘ Test (?!run )(.+?) (?:recorded an issue|failed|with \d)", re.M)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -45,18 +48,14 @@ SWITCH = '''
     internal import Glibc
 #endif
 
-/// Which check of the product is removed: none unless a file says its number.
+/// Which check of the product is removed: the one whose number is the limit of message queues.
 {access}enum Mutant {
-    private static let active: Int = {
-        let file = unsafe open("%s", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return 0 }
-        defer { close(file) }
-        var digits = [UInt8](repeating: 0, count: 16)
-        let count = unsafe digits.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
-        return Int(String(decoding: digits.prefix(max(0, count)), as: UTF8.self)) ?? 0
+    private static let active: UInt = {
+        var limit = rlimit()
+        return unsafe getrlimit(__RLIMIT_MSGQUEUE, &limit) == 0 ? limit.rlim_cur : 0
     }()
 
-    {access}static func isOn(_ number: Int) -> Bool { number == active }
+    {access}static func isOn(_ number: UInt) -> Bool { number == active }
 }
 '''
 
@@ -171,7 +170,7 @@ def make_checkout(texts):
     wanted = set()
     for folder, access in SWITCHES.items():
         wanted.add(CHECKOUT / folder / "Mutant.swift")
-        text = SWITCH.replace("{access}", access) % ACTIVE
+        text = SWITCH.replace("{access}", access)
         write(CHECKOUT / folder / "Mutant.swift", text.encode())
     for name in sorted(files):
         data = texts[name].encode() if name in texts else files[name].read_bytes()
@@ -201,14 +200,16 @@ def build():
 
 # MARK: Testing
 
-def run(tests, seconds_to_end):
-    """Runs tests in a separate process. Returns its output and exit code; None if it did not end on its own."""
-    command = [BUILD / "debug" / "pushcryptPackageTests.xctest", "--testing-library", "swift-testing"]
+def run(number, tests, seconds_to_end):
+    """Runs tests with a mutant on, one after another, in a separate process. Returns its output and exit code; None if it did
+    not end on its own."""
+    command = [BUILD / "debug" / "pushcryptPackageTests.xctest", "--testing-library", "swift-testing", "--no-parallel"]
     for test in tests:
         command += ["--filter", test]
     process = subprocess.Popen(
         command, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        start_new_session=True, env={**os.environ, "SWIFT_BACKTRACE": "enable=no"})
+        start_new_session=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_MSGQUEUE, (number, LIMIT)),
+        env={**os.environ, "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1"})
     lines, failed_at = [], []
 
     def read():
@@ -242,11 +243,7 @@ def failed_test(output):
 
 def judge(number, mutant):
     """Reports whether a mutant was killed, and by which test."""
-    ACTIVE.write_text(str(number))
-    try:
-        output, code = run(mutant.filters(), SECONDS_TO_END)
-    finally:
-        ACTIVE.unlink()
+    output, code = run(number, mutant.filters(), SECONDS_TO_END)
     if code == 0:
         return "survived", output
     test = failed_test(output)
@@ -278,10 +275,9 @@ def check_filters(mutants, tests):
 
 def check_baseline(mutants):
     """With no mutant on, the tests of all of them pass."""
-    ACTIVE.unlink(missing_ok=True)
     check_filters(mutants, BUILD / "debug" / "pushcryptPackageTests.xctest")
     tests = sorted({pattern for mutant in mutants for pattern in mutant.filters()})
-    output, code = run(tests, SECONDS_FOR_ALL)
+    output, code = run(0, tests, SECONDS_FOR_ALL)
     if code != 0:
         print(output[-4000:], file=sys.stderr)
         fail(f"without a mutant the tests do not pass: {failed_test(output) or 'they do not end'}")
@@ -319,29 +315,34 @@ def main():
     if not results:
         check_baseline(chosen)
     bad = []
-    for number, mutant in enumerate(mutants, 1):
-        if mutant not in chosen:
-            continue
-        result = results.get(mutant.name)
-        if not result or wanted_names:
-            begun = time.monotonic()
-            result, output = judge(number, mutant)
-            (STATE / f"{number}.log").write_text(output)
-            shown = f"{result} ({time.monotonic() - begun:.1f} s)"
-        else:
-            shown = f"{result} (before)"
-        if mutant.equivalent:
-            is_right = result == "survived"
-            shown = f"equivalent: {mutant.equivalent}" if is_right else f"NOT EQUIVALENT: {shown}"
-        else:
-            is_right = result.startswith("killed")
-        print(f"{number:3} {mutant.name}: {shown}", flush=True)
-        if is_right:
-            results[mutant.name] = result
-            if not wanted_names:
-                kept_in.write_text(json.dumps(kept, indent=1))
-        else:
-            bad.append((number, mutant, result))
+
+    def tested(number, mutant):
+        if (before := results.get(mutant.name)) and not wanted_names:
+            return number, mutant, before, f"{before} (before)"
+        begun = time.monotonic()
+        result, output = judge(number, mutant)
+        (STATE / f"{number}.log").write_text(output)
+        return number, mutant, result, f"{result} ({time.monotonic() - begun:.1f} s)"
+
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    try:
+        runs = [pool.submit(tested, n, m) for n, m in enumerate(mutants, 1) if m in chosen]
+        for done in concurrent.futures.as_completed(runs):
+            number, mutant, result, shown = done.result()
+            if mutant.equivalent:
+                is_right = result == "survived"
+                shown = f"equivalent: {mutant.equivalent}" if is_right else f"NOT EQUIVALENT: {shown}"
+            else:
+                is_right = result.startswith("killed")
+            print(f"{number:3} {mutant.name}: {shown}", flush=True)
+            if is_right:
+                results[mutant.name] = result
+                if not wanted_names:
+                    kept_in.write_text(json.dumps(kept, indent=1))
+            else:
+                bad.append((number, mutant, result))
+    finally:
+        pool.shutdown(cancel_futures=True)
     if bad:
         fail(*(f"{m.place}: '{m.name}' {r}; its tests printed {STATE / f'{n}.log'}; again: Tests/Checks/Mutants/mutants.py {'--suite-2 ' if SUITE_2 else ''}'{m.name}'"
                for n, m, r in bad))
