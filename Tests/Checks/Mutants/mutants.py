@@ -52,7 +52,7 @@ SWITCH = '''
 {access}enum Mutant {
     private static let active: UInt = {
         var limit = rlimit()
-        return unsafe getrlimit(__RLIMIT_MSGQUEUE, &limit) == 0 ? limit.rlim_cur : 0
+        return unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MSGQUEUE.rawValue), &limit) == 0 ? limit.rlim_cur : 0
     }()
 
     {access}static func isOn(_ number: UInt) -> Bool { number == active }
