@@ -79,7 +79,7 @@ import Waiting
         #expect(try await fetch(path).get() == Data(Self.plain))
     }
 
-    @Test(arguments: [
+    @Test(.timeLimit(.minutes(1)), arguments: [
         ("redirect/6/file/photo", "the url redirects too often"),
         ("status/404", "the server answers with status 404"),
         ("status/500", "the server answers with status 500"),
