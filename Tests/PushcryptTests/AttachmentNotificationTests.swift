@@ -23,13 +23,6 @@ import Testing
         try FormatFixture().opener().open(sealed.json, at: FormatFixture.now, as: sealed.pushType.sealableClass())
     }
 
-    @Test(arguments: [0, 1, 8]) func attachmentsComeOutInTheirOrder(_ count: Int) throws {
-        let opened = try Self.open(try Self.seal(alertPayload(), try Self.references(count)))
-        #expect(opened.attachments.map(\.name) == (0..<count).map { "\($0).jpg" })
-        #expect(opened.attachments.allSatisfy { $0.url == "https://f.example/a" && $0.file.size == 1234 })
-        #expect(opened.droppedAttachments.isEmpty)
-    }
-
     /// The rest of the payload keeps its bytes, and the reserved member stands behind it.
     @Test func thePayloadIsOtherwiseTheSame() throws {
         let payload = #"{"aps":{"alert":"x"},"n":[1.50E+2,-0],"e":{}}"#
@@ -41,20 +34,6 @@ import Testing
         #expect(opened.visibleMembers.map(\.name) == ["aps", "n", "e"])
         let without = try Self.open(try Self.seal(payload, []))
         #expect(String(decoding: without.payload, as: UTF8.self) == payload)
-    }
-
-    @Test func nineAreRefused() throws {
-        let error = try #require(#expect(throws: SealError.self) { try Self.seal(alertPayload(), Self.references(9)) })
-        #expect(error.code == .tooManyAttachments)
-        #expect(error.description.contains("at most 8") && error.description.contains("9 were given"))
-    }
-
-    /// A caller's own member of the reserved name is refused, with attachments as without, and told the right way.
-    @Test(arguments: [0, 1]) func thePayloadItselfMayNotHaveTheReservedMember(_ count: Int) throws {
-        let payload = #"{"aps":{"alert":"x"},"pushcrypt":{"attachments":[]}}"#
-        let error = try #require(#expect(throws: SealError.self) { try Self.seal(payload, Self.references(count)) })
-        #expect(error.code == .reservedKey)
-        #expect(error.description.contains("attachments"))
     }
 
     /// One reference here has 215 bytes: its own 184, and 31 around it.

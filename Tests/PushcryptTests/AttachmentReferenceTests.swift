@@ -85,13 +85,4 @@ import Testing
         #expect("\(reference)" == "AttachmentReference(public.jpeg, 1234 bytes)")
         #expect("\(reference.file)".hasPrefix("SealedFile(1234 bytes, sha256 0000"))
     }
-
-    @Test func theCodesAreTheNamesThatProgramsKnow() {
-        #expect(
-            AttachmentError.Code.allCases.map(\.description) == [
-                "malformed-reference", "too-many-attachments", "body-too-long", "changed-file", "not-a-sealed-file",
-                "wrong-size",
-                "wrong-hash", "authentication-failed", "malformed-file",
-            ])
-    }
 }

@@ -127,15 +127,4 @@ import Testing
         #expect(Set(files.map { $0.file.withKey { Bytes(copying: $0) } }).count == 3)
         #expect(Set(files.map(\.sealed)).count == 3)
     }
-
-    @Test func whatIsSealedOpens() throws {
-        for count in [0, 1, 65_536, 65_537, 200_000] {
-            let (sealed, file) = try Self.seal(Self.pattern(count))
-            var plain = Bytes()
-            var opener = AttachmentOpener(file)
-            try opener.open(sealed.span, into: &plain)
-            try opener.finish(into: &plain)
-            #expect(plain == Self.pattern(count))
-        }
-    }
 }

@@ -30,7 +30,7 @@ import Testing
         try FullBody(of: payload.utf8, url: url, by: sealer)
     }
 
-    private func opened(_ payload: String, _ fullBody: FullBody) throws -> OpenedNotification {
+    private func opened(_ payload: String, _ fullBody: FullBody?) throws -> OpenedNotification {
         var message = Sealer.Message(payload.utf8)
         (message.fullBody, message.fitting) = (fullBody, [.body])
         let sealed = try sealer.seal(message, to: fixture.device.publicKey, at: FormatFixture.now)
@@ -102,84 +102,10 @@ import Testing
         #expect(error?.code == .authenticationFailed)
     }
 
-    // MARK: Refusals
-
-    /// A payload as a pinned provider with another program may write it.
-    private func opened(_ payload: String) throws -> OpenedNotification {
-        try OpenedNotification(
-            EnvelopeOpener.Message(
-                origin: EnvelopeOpener.Origin(
-                    provider: fixture.provider.publicKey, epoch: 0, certificate: nil, change: .unchanged,
-                    learned: LearnedTrust(), isNews: false),
-                messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now, timeToLive: .seconds(60),
-                payload: Bytes(payload.utf8)),
-            openedWith: fixture.device.publicKey)
-    }
-
-    private static let hash = String(repeating: "A", count: 43)
-
-    private static func reference(type: String = "public.plain-text", size: String = "58") -> String {
-        #"{"url":"https://f.example/b","key":"\#(hash)","size":\#(size),"sha256":"\#(hash)","type":"\#(type)","name":"body"}"#
-    }
-
-    @Test(arguments: [
-        "{}", "[]", "1", "\"https://f.example/b\"", "true", "[" + reference() + "]",
-        reference(type: "public.jpeg"), reference(type: "public.html"), reference(size: "65558"), reference(size: "21"),
-        reference(size: "9007199254740991"),
-    ])
-    func aReferenceThatBreaksARuleIsDropped(_ value: String) throws {
-        let opened = try opened(#"{"aps":{"alert":"See you"},"pushcrypt":{"body":"# + value + "}}")
-        #expect(opened.fullBody == nil && opened.body == "See you")
-        #expect(opened.droppedAttachments.map(\.code) == [.malformedReference])
-        #expect(opened.droppedAttachments.first?.description.hasPrefix("full body: ") == true)
-    }
-
-    @Test(arguments: [
-        ("{\"body\":\(reference())}", true), ("{\"body\":\(reference(size: "65557"))}", true),
-        ("{\"body\":null}", false),
-        ("{}", false), ("{\"Body\":\(reference())}", false), ("null", false),
-    ])
-    func oneThatBreaksNoneIsTaken(_ reserved: String, _ isThere: Bool) throws {
-        let opened = try opened(#"{"aps":{"alert":"See you"},"pushcrypt":"# + reserved + "}")
-        #expect((opened.fullBody != nil) == isThere && opened.droppedAttachments.isEmpty)
-    }
-
     @Test func withoutOneNoFileIsOpened() throws {
-        let opened = try opened(alertPayload())
+        let opened = try opened(alertPayload(), nil)
         let nothing = Bytes()
         let error = #expect(throws: AttachmentError.self) { try opened.fullBody(opening: nothing.span) }
         #expect(error?.code == .malformedReference)
-    }
-
-    /// The file may be genuine and still no text; every other fault is an attachment's.
-    static let noText: [Bytes] = [
-        [], [0xff], [0xc3], [0xe2, 0x80], [0x78, 0xed, 0xa0, 0x80], [0xef, 0xbb, 0xbf, 0x78], [0xc0, 0x80],
-        [0xf4, 0x90, 0x80, 0x80],
-    ]
-
-    @Test(arguments: noText)
-    func aFileThatIsNoUTF8IsNoText(_ plain: Bytes) {
-        let error = #expect(throws: AttachmentError.self) { try FullBody.text(plain) }
-        #expect(error?.code == .malformedFile)
-    }
-
-    @Test(arguments: ["x", "\u{0}", "é새🚲", "\u{FFFD}", "a\u{FEFF}b"]) func everyOtherTextIs(_ text: String) throws {
-        #expect(try FullBody.text(Bytes(text.utf8)).unicodeScalars.elementsEqual(text.unicodeScalars))
-    }
-
-    @Test func aFileThatWasChangedCutOrSwappedIsRefused() throws {
-        let fullBody = try #require(try fullBody(alertPayload()))
-        let opened = try opened(alertPayload(), fullBody)
-        let sealed = fullBody.sealedFile
-        for count in 0..<sealed.count {
-            let cut = Bytes(sealed.prefix(count))
-            #expect(throws: AttachmentError.self) { try opened.fullBody(opening: cut.span) }
-            var changed = sealed
-            changed[count] ^= 1
-            let other = changed
-            #expect(throws: AttachmentError.self) { try opened.fullBody(opening: other.span) }
-        }
-        let longer = sealed + [0]
-        #expect(throws: AttachmentError.self) { try opened.fullBody(opening: longer.span) }
     }
 }

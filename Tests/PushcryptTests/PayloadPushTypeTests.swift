@@ -4,12 +4,6 @@ import Testing
 
 /// Apple's `apns-push-type`, and which of them an app's own code can open. (`Docs/Format.md`, S-1)
 @Suite struct PayloadPushTypeTests {
-    @Test(arguments: [("alert", PushType.alert), ("background", .background), ("voip", .voip)])
-    func whatTheAppOpensCanBeSealed(_ name: String, _ type: PushType) throws {
-        #expect(try PushType(name) == type)
-        #expect(type.description == name)
-    }
-
     @Test(arguments: [
         "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
     ])
@@ -27,9 +21,5 @@ import Testing
         #expect(error.code == .pushTypeNotSealable)
         #expect(error.description.contains("alert, background and voip"))
         #expect(!error.description.contains("zebra"))
-    }
-
-    @Test func theLimitsAreApples() {
-        #expect([PushType.alert, .background, .voip].map(\.maximumPushLength) == [4096, 4096, 5120])
     }
 }

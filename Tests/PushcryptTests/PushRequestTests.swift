@@ -87,11 +87,6 @@ struct RequestVectors: Codable {
                 == CollapseID.text(of: provider, topic, .key(sealed.recipient), .message(sealed.messageID)))
     }
 
-    @Test func messagesWithoutANameNeverCollapse() throws {
-        let ids = try (0..<100).map { _ in try sealer.request(for: sealed(), device: "phone1").collapseID }
-        #expect(Set(ids).count == 100)
-    }
-
     @Test(
         "Names that would join what is not one are refused",
         arguments: [
@@ -135,10 +130,6 @@ struct RequestVectors: Codable {
         } else {
             #expect(try sealer.request(for: sealed, priority: priority).priority == priority)
         }
-    }
-
-    @Test func thePrioritiesAreApples() {
-        #expect(PushRequest.Priority.allCases.map(\.rawValue) == [10, 5, 1])
     }
 
     /// APNs counts in seconds, and must not keep a push longer than it is taken; the relay must not read when it was

@@ -74,17 +74,6 @@ import Testing
         #expect(short.envelope.bytes.prefix(5) == long.envelope.bytes.prefix(5))
     }
 
-    @Test(arguments: [PushType.alert, .background, .voip]) func everyPushTypeThatIsSealedOpens(_ type: PushType) throws
-    {
-        var options = Sealer.Message([])
-        options.pushType = type
-        let fixture = try FormatFixture()
-        let sealed = try fixture.seal(alertPayload(), like: options)
-        #expect(sealed.pushType == type)
-        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now, as: type.sealableClass())
-        #expect(jsonText(opened.payload) == alertPayload())
-    }
-
     /// The form of an alert decides where its text is found.
     @Test(
         arguments: [
