@@ -64,24 +64,6 @@ import VectorKit
         #expect(error.description == "this is \(given); \(needed) is needed here")
     }
 
-    /// Each character counts: whichever is changed, the checksum notices.
-    @Test func everyChangedCharacterOfAKeyIsNoticed() {
-        for (text, kind) in [
-            (Self.devicePublic, KeyTextKind.devicePublic), (Self.providerSecret, .providerSecret),
-        ] {
-            var characters = Array(text)
-            for index in characters.indices {
-                let original = characters[index]
-                characters[index] = original.uppercased() == "Q" ? "p" : (text == text.lowercased() ? "q" : "Q")
-                #expect(Self.refusal(of: String(characters), as: kind) != nil, "character \(index)")
-                characters[index] = original
-            }
-            for count in 0..<characters.count {
-                #expect(Self.refusal(of: String(characters.prefix(count)), as: kind) != nil, "\(count) characters")
-            }
-        }
-    }
-
     /// Every byte at a place of every kind of text: refused, with the place if it is no character of the alphabet.
     @Test(arguments: Bech32.Kind.allCases) func everyOtherByteIsRefused(_ kind: Bech32.Kind) throws {
         let key = Bytes((0..<kind.keyLength).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) })
@@ -124,25 +106,8 @@ import VectorKit
             #expect(throws: KeyError.self) { try ProviderPublicKey(bytes: bytes.span) },
             #expect(throws: KeyError.self) { try DeviceKey(scalar: bytes.span) },
             #expect(throws: KeyError.self) { try ProviderKey(seed: bytes.span) },
+            #expect(throws: KeyError.self) { try SigningKey(seed: bytes.span) },
         ]
         for error in errors { #expect(error?.code == .malformedKey) }
-    }
-
-    @Test func theCodesAreTheNamesThatProgramsKnow() {
-        let codes: [KeyError.Code] = [
-            .malformedKey, .wrongChecksum, .wrongKind, .weakKey, .unsupportedKey, .unequalHalves, .malformedRecord,
-        ]
-        #expect(
-            codes.map(\.description) == [
-                "malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key", "unsupported-key", "unequal-halves",
-                "malformed-record",
-            ])
-        #expect(KeyError(.weakKey, "one") == KeyError(.weakKey, "another"))
-        #expect(KeyError(.weakKey, "one") != KeyError(.malformedKey, "one"))
-    }
-
-    @Test func newKeysAreDifferent() {
-        #expect(Set((0..<100).map { _ in DeviceKey().publicKey }).count == 100)
-        #expect(Set((0..<100).map { _ in ProviderKey().publicKey }).count == 100)
     }
 }

@@ -132,17 +132,6 @@ import Testing
             ])
     }
 
-    @Test func newKeysComeBack() throws {
-        for format in KeyFormat.allCases {
-            let (provider, device) = (ProviderKey(), DeviceKey())
-            let (signing, opening) = (
-                provider.withText(in: format) { Bytes(copying: $0) }, device.withText(in: format) { Bytes(copying: $0) }
-            )
-            #expect(try ProviderKey(text: signing.span, format: format).publicKey == provider.publicKey)
-            #expect(try DeviceKey(text: opening.span, format: format).publicKey == device.publicKey)
-        }
-    }
-
     // MARK: Refusals
 
     /// The error of a text that is read as one of the three that there are.

@@ -1,5 +1,4 @@
 import Testing
-import VectorKit
 
 @testable import Pushcrypt
 
@@ -17,22 +16,5 @@ import VectorKit
     ])
     func whatHasNotEightDigitsIsNoID(_ text: String) {
         #expect(KeyID(text) == nil)
-    }
-
-    /// Two keys of the vectors have one id, and are two keys.
-    @Test func keysWithOneIDAreStillTwoKeys() throws {
-        let pairs = try KitGroup.keys.vectors().filter { $0.path.contains("whose-id-another-has-too") }
-        let devices = try pairs.filter { try $0.one("kind") == "device-public" }.map {
-            try DevicePublicKey(text: $0.text)
-        }
-        try #require(devices.count == 2)
-        #expect(devices[0].id == devices[1].id && devices[0] != devices[1])
-    }
-
-    /// The same 32 bytes have another id as the other kind of key.
-    @Test func theKindOfAKeyGoesIntoItsID() {
-        let bytes = Bytes(repeating: 9, count: 32)
-        let types: [KeyID.KeyType] = [.x25519, .provider, .xwing, .signing]
-        #expect(Set(types.map { KeyID(of: bytes.span, type: $0) }).count == 4)
     }
 }

@@ -77,33 +77,6 @@ import Testing
 
     private static func record(_ members: String) -> Bytes { Bytes("{\(members)}".utf8) }
 
-    @Test func aRecordNamesTheSuiteOfItsKey() throws {
-        let plain = Self.plain
-        let key = try DevicePublicKey(bytes: plain.span)
-        let old = DeviceKey().publicKey
-        func code(_ key: DevicePublicKey, _ rest: String) -> KeyError.Code? {
-            Self.code { () throws(KeyError) in
-                try DeviceRegistration(json: Self.record(#""public_key":"\#(key)"\#(rest)"#))
-            }
-        }
-        for rest in ["", #","suite":2"#, #","suite":2,"suites":[1,2]"#, #","suites":[2]"#, #","suite":null"#] {
-            #expect(code(key, rest) == nil, "\(rest)")
-        }
-        for rest in [
-            #","suite":1"#, #","suite":3"#, #","suites":[1]"#, #","suite":2,"suites":[1,3]"#, #","suite":"2""#,
-        ] {
-            #expect(code(key, rest) == .malformedRecord, "\(rest)")
-        }
-        #expect(code(old, #","suite":2"#) == .malformedRecord)
-        #expect(code(old, #","suites":[2]"#) == .malformedRecord)
-        #expect(code(old, #","suites":[1,2]"#) == nil)
-        #expect(code(old, #","device":"pcrx1a""#) == .malformedRecord)
-        #expect(try DeviceRegistration(json: Self.record(#""public_key":"\#(key)""#)).suites == [2])
-        let json = DeviceRegistration(publicKey: key, suites: [1, 2], createdAt: nil).json
-        #expect(try DeviceRegistration(json: json).suites == [1, 2])
-        #expect(String(decoding: json, as: UTF8.self).contains(#""suite":2,"suites":[1,2]"#))
-    }
-
     @Test func aReplyPermitsSuites() throws {
         let plain = Self.plain
         let key = try DevicePublicKey(bytes: plain.span)

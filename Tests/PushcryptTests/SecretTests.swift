@@ -49,15 +49,4 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
         #expect(try ProviderKey(seed: bytes.span).withSeed { Bytes(copying: $0) } == bytes)
         #expect(try SigningKey(seed: bytes.span).withSeed { Bytes(copying: $0) } == bytes)
     }
-
-    @Test(arguments: [0, 31, 33, 64])
-    func keyOfAnotherLengthIsRefused(_ count: Int) {
-        let bytes = Bytes(repeating: 1, count: count)
-        let device = #expect(throws: KeyError.self) { try DeviceKey(scalar: bytes.span) }
-        #expect(device?.code == .malformedKey)
-        let provider = #expect(throws: KeyError.self) { try ProviderKey(seed: bytes.span) }
-        #expect(provider?.code == .malformedKey)
-        let signing = #expect(throws: KeyError.self) { try SigningKey(seed: bytes.span) }
-        #expect(signing?.code == .malformedKey)
-    }
 }

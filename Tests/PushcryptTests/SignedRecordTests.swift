@@ -129,24 +129,4 @@ struct SignedVectors: Codable {
             at: Timestamp(milliseconds: one.now))
         #expect((reply != nil) == one.believed)
     }
-
-    /// The vectors have no record of these bytes: the provider key that is signed is the one that the record names.
-    @Test func theEndOfADeviceIsOfItsProvider() throws {
-        let (key, provider, other) = (SigningKey(), ProviderKey().publicKey, ProviderKey().publicKey)
-        let record = SignedRecord(DeviceEnd(of: "phone", at: provider), by: key, for: try FormatFixture.app)
-        let text = String(decoding: record.bytes, as: UTF8.self).replacing(
-            provider.description, with: other.description)
-        let swapped = SignedRecord(DeviceEnd(of: "phone", at: other), by: key, for: try FormatFixture.app)
-        #expect(record.isSigned(by: key.publicKey, over: .open, for: try FormatFixture.app))
-        #expect(text.utf8.count == swapped.bytes.count && record.sequence == 9_007_199_254_740_991)
-        let post = try PhonePost(json: Self.post(Bytes(text.utf8), signedAs: record), over: .open)
-        guard case .record(let forged) = post else { throw FormatVectors.Failure("\(post)") }
-        #expect(!forged.isSigned(by: key.publicKey, over: .open, for: try FormatFixture.app))
-    }
-
-    /// The record under another record's signature.
-    private static func post(_ record: Bytes, signedAs other: SignedRecord) throws -> Bytes {
-        let signature = try #require(try JSONDocument(parsing: other.body).root["signature"]?.string)
-        return Bytes(#"{"record":"\#(Base64URL.string(record.span))","signature":"\#(signature)"}"#.utf8)
-    }
 }

@@ -101,11 +101,4 @@ import Testing
         #expect(carry == 0)
         #expect(!Self.isValid(forged, for: known.message.bytes, publicKey: known.publicKey.bytes))
     }
-
-    /// Under the identity as public key, R = B and S = 1 fulfil S·B = R + h·A for every message.
-    @Test func signatureOfEveryMessageUnderTheIdentityIsNotValid() {
-        let identity: Bytes = [1] + Bytes(repeating: 0, count: 31)
-        let base = [0x58] + Bytes(repeating: 0x66, count: 31)
-        #expect(!Self.isValid(base + [1] + Bytes(repeating: 0, count: 31), for: [], publicKey: identity))
-    }
 }

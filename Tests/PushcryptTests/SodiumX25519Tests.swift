@@ -74,32 +74,6 @@ import Testing
         #expect(error?.code == .weakKey)
     }
 
-    /// p + 2 and p + 9 stand for points that are fine, as does 9 with bit 255 set; but a key has one encoding.
-    @Test(
-        arguments: [
-            "efffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "f6ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "0900000000000000000000000000000000000000000000000000000000000080",
-        ] as [Hex])
-    func publicKeyThatIsNotCanonicalIsRefused(_ point: Hex) {
-        let error = #expect(throws: KeyError.self) { try DevicePublicKey(bytes: point.bytes.span) }
-        #expect(error?.code == .weakKey)
-    }
-
-    /// The base point, a point on the twist, p - 2, and p with one byte in its middle changed.
-    @Test(
-        arguments: [
-            "0900000000000000000000000000000000000000000000000000000000000000",
-            "0200000000000000000000000000000000000000000000000000000000000000",
-            "ebffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "fffffffffffffffffffffffffffffeffffffffffffffffffffffffffffffff7f",
-            "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7e",
-        ] as [Hex])
-    func canonicalPublicKeyIsTaken(_ point: Hex) throws {
-        #expect(try DevicePublicKey(bytes: point.bytes.span).bytes == point.bytes)
-    }
-
     @Test(arguments: [0, 31, 33, 64])
     func wrongLengthIsRefused(_ count: Int) {
         let wrong = Bytes(repeating: 9, count: count)
