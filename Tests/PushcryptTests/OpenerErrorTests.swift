@@ -24,6 +24,21 @@ import VectorKit
         #expect(!error.description.isEmpty && Self.leaks(in: error.description).isEmpty, "\(error)")
     }
 
+    /// Nobody learns which check it was.
+    @Test func everyAuthenticationFailureSaysTheSame() throws {
+        var said: Set<String> = []
+        for vector in try KitGroup.envelopes.vectors() where vector.expect == "authentication-failed" {
+            let receiver = try KitReceiver(vector)
+            let body = vector.body
+            let error = try #require(
+                #expect(throws: OpenError.self) {
+                    try receiver.opener.open(Envelope(text: body.span), at: receiver.now, as: receiver.pushClass)
+                })
+            said.insert(error.description)
+        }
+        #expect(said.count == 1, "\(said)")
+    }
+
     @Test(arguments: [
         "zebra", #"{"zebra":1}"#, #"{"ENCRYPTED_DATA":"zebra"}"#, #"{"zebra":1,"zebra":2}"#, #"["zebra"]"#,
         #"{"aps":{"alert":"zebra"},"ENCRYPTED_DATA":{"zebra":"zebra"}}"#, #"{"zebra":"\ud800"}"#,

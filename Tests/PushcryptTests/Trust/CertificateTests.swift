@@ -35,16 +35,6 @@ import Testing
         }
     }
 
-    @Test func theTextIs162CharactersAndReadAsItStands() throws {
-        let text = issued.certificate.description
-        #expect(text.utf8.count == 162 && Certificate.textLength == 162)
-        #expect(try Certificate(text: text) == issued.certificate && Certificate(text) == issued.certificate)
-        for wrong in ["", String(text.dropLast()), text + "A", text + "=", text + "\n", String(text.dropLast()) + "_"] {
-            let error = #expect(throws: TrustError.self) { try Certificate(text: wrong) }
-            #expect(error?.code == .malformedCertificate && Certificate(wrong) == nil)
-        }
-    }
-
     @Test func theProviderKeyIsNoSigningKey() throws {
         let key = SigningPublicKey(checked: issuer.provider.publicKey.bytes)
         let plan = CertificatePlan(epoch: 1, floor: 1, graceUntil: nil, expiresAt: nil)
@@ -78,30 +68,5 @@ import Testing
         }
         let error = #expect(throws: TrustError.self) { try unsigned.signed(by: ProviderKey()) }
         #expect(error?.code == .wrongCertificate)
-    }
-
-    /// By epoch first, then by all bytes, as one number.
-    @Test func certificatesHaveOneOrder() throws {
-        let low = try issuer.certificate(0xff, floor: 0xff).certificate
-        let high = try issuer.certificate(0x100, floor: 0).certificate
-        #expect(low < high && !(high < low) && !(low < low))
-        let a = try issuer.certificate(5, floor: 1).certificate
-        let b = try issuer.certificate(5, floor: 2).certificate
-        #expect(a < b && a.conflicts(with: b) && b.conflicts(with: a) && !a.conflicts(with: a))
-        #expect(!low.conflicts(with: high))
-        // Another signature of the same claim: no conflict, and an order all the same.
-        var bytes = a.bytes
-        bytes[120] ^= 1
-        let again = Certificate(checked: bytes)
-        #expect(!a.conflicts(with: again) && a != again && (a < again) != (again < a))
-    }
-
-    /// Codes are for programs, and their order is that of the checks.
-    @Test func theCodesAreTheNamesThatProgramsKnow() {
-        #expect(
-            TrustError.Code.allCases.map(\.description) == [
-                "malformed-certificate", "weak-key", "bad-certificate-signature", "certificate-conflict",
-                "wrong-certificate", "malformed-request", "too-many-pins", "epochs-exhausted",
-            ])
     }
 }
