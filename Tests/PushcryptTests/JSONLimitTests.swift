@@ -47,14 +47,6 @@ import Testing
         bytes[0] = 0x22
         #expect(jsonRefusal(of: bytes, maximumBytes: .max) != nil)
     }
-
-    @Test func eightMebibytesAreReadWhenTheCallerTakesThem() throws {
-        var bytes = ContiguousArray(repeating: 0x61 as UInt8, count: 8 << 20)
-        bytes[0] = 0x22
-        bytes[bytes.count - 1] = 0x22
-        let root = try JSONDocument(parsing: bytes, maximumBytes: bytes.count).root
-        #expect(root.kind == .string && root.range == 0..<8 << 20)
-    }
 }
 
 @Suite struct JSONDuplicateNameTests {

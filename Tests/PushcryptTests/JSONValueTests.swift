@@ -3,20 +3,6 @@ import Testing
 @testable import Pushcrypt
 
 @Suite struct JSONValueTests {
-    @Test func aPayloadIsReadByName() throws {
-        let document = try JSONDocument(
-            #"{"aps":{"alert":{"title":"Table for two","body":"at 8"},"badge":3,"mutable-content":1},"chat":"c41"}"#)
-        let aps = try #require(document.root["aps"])
-        #expect(aps["alert"]?["title"]?.string == "Table for two")
-        #expect(aps["badge"]?.integer == 3)
-        #expect(document.root["chat"]?.string == "c41")
-        #expect(document.root["title"] == nil)
-        #expect(document.root["chat"]?["x"] == nil)
-        #expect(document.root.members.map(\.name) == ["aps", "chat"])
-        #expect(aps.members.map(\.name) == ["alert", "badge", "mutable-content"])
-        #expect(aps.members.map(\.value.kind) == [.object, .number, .number])
-    }
-
     @Test(
         arguments: [
             ("{}", .object), ("[]", .array), ("\"\"", .string), ("0", .number), ("-1", .number), ("true", .bool),

@@ -53,13 +53,4 @@ import Testing
             write { json in json.object { $0.raw(root, for: "v") } }
                 == "{\"v\":{\"ab\":[1.0,\"é\u{9b}\",{\"c\":1E400}],\"d\":[],\"e\":true}}")
     }
-
-    @Test func anotherReaderReadsTheSameCharacters() throws {
-        let scalars = (0...0x2FFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init)
-        let string = String(String.UnicodeScalarView(scalars))
-        var json = JSONWriter()
-        json.array { $0.string(string) }
-        let read = try #require(try JSONSerialization.jsonObject(with: Data(json.bytes)) as? [String])
-        #expect(read.count == 1 && read[0].utf8.elementsEqual(string.utf8))
-    }
 }
