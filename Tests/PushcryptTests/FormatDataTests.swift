@@ -26,17 +26,6 @@ import Testing
             let length: Int
             let type: UInt8
         }
-        struct HPKE: Decodable {
-            struct Label: Decodable {
-                let name: String
-                let length: Int?
-            }
-            let version: String
-            let kem: UInt16
-            let kdf: UInt16
-            let aead: UInt16
-            let labels: [Label]
-        }
         struct Texts: Decodable {
             let standardTitle: String
             let clearBody: String
@@ -45,8 +34,6 @@ import Testing
 
         let codes: [Code]
         let rules: [String: String]
-        let levels: [String]
-        let events: [String]
         let apsFields: [String: String]
         let alertFields: [String: String]
         let soundFields: [String: String]
@@ -55,11 +42,7 @@ import Testing
         let systemPushTypes: [String]
         let clearFields: [String]
         let texts: Texts
-        let avatarTypes: [String]
         let keys: [Key]
-        let weakDeviceKeys: [Hex]
-        let weakVerifyingKeys: [Hex]
-        let hpke: HPKE
         let fileHeader: Hex
         let buckets: [Int]
         let limits: [String: Int]
@@ -70,19 +53,6 @@ import Testing
     init() throws {
         let data = try Data(contentsOf: Self.root.appendingPathComponent("Sources/Languages/format.json"))
         format = try JSONDecoder().decode(Format.self, from: data)
-    }
-
-    /// The Swift sources of the library in a folder, joined.
-    private static func sources(_ folder: String = "") throws -> String {
-        let root = Self.root.appendingPathComponent("Sources/Pushcrypt").appendingPathComponent(folder)
-        let files = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
-        return try files.map { try String(contentsOf: root.appendingPathComponent($0), encoding: .utf8) }.joined()
-    }
-
-    /// Returns the texts between quotes in a line.
-    private static func literals(in line: some StringProtocol) -> [String] {
-        let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
-        return parts.indices.filter { !$0.isMultiple(of: 2) }.map { String(parts[$0]) }
     }
 
     // MARK: Codes
@@ -186,36 +156,6 @@ import Testing
         }
     }
 
-    @Test func weakKeysAreRefused() {
-        #expect(format.weakDeviceKeys.count == 5)
-        for key in format.weakDeviceKeys {
-            let error = #expect(throws: KeyError.self) { try DevicePublicKey(bytes: key.bytes.span) }
-            #expect(error?.code == .weakKey)
-        }
-    }
-
-    @Test func weakVerifyingKeysAreRefused() {
-        #expect(format.weakVerifyingKeys.count == 5)
-        for key in format.weakVerifyingKeys {
-            let error = #expect(throws: KeyError.self) { try ProviderPublicKey(bytes: key.bytes.span) }
-            #expect(error?.code == .weakKey)
-        }
-    }
-
-    @Test func everyLabelOfHPKEIsInTheSources() throws {
-        let parts = try Self.sources("HPKE").components(separatedBy: "label: \"").dropFirst()
-        #expect(Set(parts.map { String($0.prefix { $0 != "\"" }) }) == Set(format.hpke.labels.map(\.name)))
-        var id = Bytes("HPKE".utf8)
-        for number in [format.hpke.kem, format.hpke.kdf, format.hpke.aead] { id.append(bigEndian: number) }
-        #expect(HPKESuite.x25519.id == id)
-        let lengths = Dictionary(uniqueKeysWithValues: format.hpke.labels.map { ($0.name, $0.length) })
-        #expect(lengths["sk"] == X25519.keyLength)
-        #expect(lengths["shared_secret"] == DHKEM.secretLength)
-        #expect(lengths["key"] == ChaCha20Poly1305.keyLength)
-        #expect(lengths["base_nonce"] == ChaCha20Poly1305.nonceLength)
-        #expect(try Self.sources("HPKE").contains("update(\"\(format.hpke.version)\")"))
-    }
-
     // MARK: Limits
 
     // Functions without overloads, or the compiler would take long for the table.
@@ -280,17 +220,4 @@ import Testing
         #expect(format.fileHeader.bytes == AttachmentFormat.header)
         #expect(format.texts.fullBodyType == FullBody.type)
     }
-
-    /// A person's avatar has one of these types and no other.
-    @Test(arguments: ["public.jpeg", "public.png", "public.heic"])
-    func avatarsHaveTheSameTypes(_ type: String) throws {
-        let hashes = #""key":"\#(Self.zeros)","sha256":"\#(Self.zeros)""#
-        let text = #"{"url":"https://a.example/a",\#(hashes),"name":"a","size":22,"type":"\#(type)"}"#
-        let member = try JSONDocument(#"{"name":"Anna","avatar":\#(text)}"#).root
-        let (sender, dropped) = CommunicationSender.read(member: member)
-        #expect((sender?.avatar != nil) == format.avatarTypes.contains(type))
-        #expect(dropped.isEmpty == format.avatarTypes.contains(type))
-    }
-
-    private static let zeros = String(repeating: "A", count: 43)
 }

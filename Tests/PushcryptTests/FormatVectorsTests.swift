@@ -18,16 +18,7 @@ import Testing
         let open: [Case]
     }
 
-    private static let good = #"{"open":[{"name":"a","key":"00ff","result":"opened","payload":"{}"}]}"#
-
     private static func read(_ text: String) throws -> File { try FormatVectors.parse(Data(text.utf8), named: "test") }
-
-    @Test func whatIsUnderstoodIsRead() throws {
-        let vector = try #require(Self.read(Self.good).open.first)
-        #expect(vector.key == "00ff")
-        #expect(vector.result == .opened)
-        #expect(vector.testDescription == "a")
-    }
 
     @Test(arguments: [
         ("no case", #"{"open":[]}"#),
@@ -43,9 +34,5 @@ import Testing
     ])
     func whatIsNotUnderstoodIsAFailure(_ fault: String, _ text: String) {
         #expect(throws: (any Error).self, "\(fault)") { try Self.read(text) }
-    }
-
-    @Test func aFileThatIsNotThereIsAFailure() {
-        #expect(throws: (any Error).self) { try FormatVectors.read("no.json", as: File.self) }
     }
 }

@@ -5,22 +5,6 @@ import Testing
 /// Which characters no name of a device may have, and which a title loses. (`Docs/FormatRecords.md`, D-20;
 /// `Docs/Format.md`, N-4 and N-9)
 @Suite struct InvisibleCharacterTests {
-    /// Characters of the list, and neighbours that are not.
-    @Test(
-        arguments: [
-            ("\0", true), ("\u{1f}", true), (" ", false), ("~", false), ("\u{7f}", true), ("\u{80}", true),
-            ("\u{9f}", true), ("\u{a0}", false), ("\u{ad}", true), ("\u{600}", true), ("\u{61c}", true),
-            ("\u{180e}", true), ("\u{2000}", false), ("\u{200a}", false), ("\u{200b}", true), ("\u{200c}", true),
-            ("\u{200d}", true), ("\u{200f}", true), ("\u{2028}", true), ("\u{2029}", true), ("\u{202a}", true),
-            ("\u{202e}", true), ("\u{202f}", false), ("\u{2060}", true), ("\u{2064}", true), ("\u{2066}", true),
-            ("\u{2069}", true), ("\u{3000}", false), ("\u{fe0f}", false), ("\u{feff}", true), ("\u{fff9}", true),
-            ("\u{e0001}", true), ("\u{e007f}", true), ("é", false), ("\u{301}", false), ("🚲", false), ("내", false),
-        ] as [(Unicode.Scalar, Bool)])
-    func idsHaveNoInvisibleCharacter(_ scalar: Unicode.Scalar, _ isInvisible: Bool) {
-        #expect(scalar.isInvisible == isInvisible)
-        #expect(DeviceID.isAllowed("a\(scalar)b") == !isInvisible)
-    }
-
     /// The list is closed, whatever Unicode this program was built with: 14.0 as Python 3.11 has it, and what 15.0 added.
     @Test func theListOfInvisibleCharactersIsTheFormats() {
         let found = (UInt32(0)...0x10ffff).compactMap(Unicode.Scalar.init).filter(\.isInvisible).map(\.value)

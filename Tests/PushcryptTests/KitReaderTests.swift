@@ -22,22 +22,6 @@ import Testing
             in: Data(#"{"group": "things", "shared": {\#(shared)}, "tests": [\#(objects)]}"#.utf8))
     }
 
-    private static func one(_ test: String) throws -> KitVector { try #require(try read(test).first) }
-
-    @Test func whatIsUnderstoodIsRead() throws {
-        let vector = try Self.one(
-            #""name": "a", "expect": "opened", "rules": ["O-1.2", "O-2.1"], "comment": "Why: because.", "time": "7", "#
-                + #""size": "4", "device": ["a", "b c"], "body": "\nb: c\n""#)
-        #expect(vector.expect == "opened")
-        #expect(vector.all("rules") == ["O-1.2", "O-2.1"])
-        #expect(try vector.one("comment") == "Why: because.")
-        #expect(try vector.number("time", as: UInt64.self) == 7)
-        #expect(vector.all("device") == ["a", "b c"])
-        #expect(vector.optional("told") == nil)
-        #expect(try vector.text == "\nb: c\n")
-        #expect(vector.description == "things/a")
-    }
-
     @Test func aTestHasWhatItsGroupSharesOrItsOwn() throws {
         let shared = #""time": "9", "device": ["a"]"#
         let own = Self.good.replacing(#""time": "7", "#, with: "")
@@ -45,16 +29,6 @@ import Testing
         let vectors = try Self.read(own, other, shared: shared)
         #expect(try vectors.map { try $0.one("time") } == ["9", "7"])
         #expect(vectors.map { $0.all("device") } == [["a"], []])
-    }
-
-    @Test(
-        arguments: [
-            (#""00ff""#, [0, 255]), (#""00", "ff07""#, [0, 255, 7]), (#""ab*3""#, [0xab, 0xab, 0xab]), ("", []),
-            (#""00*2", "01", "02*2""#, [0, 0, 1, 2, 2]),
-        ] as [(String, [UInt8])])
-    func piecesAreBytes(_ pieces: String, _ bytes: [UInt8]) throws {
-        let test = Self.good.replacing(#""body": "b""#, with: #""pieces": [\#(pieces)]"#)
-        #expect(try Self.one(test).body == ContiguousArray(bytes))
     }
 
     @Test(arguments: [
@@ -96,38 +70,9 @@ import Testing
         #expect(throws: KitVector.Failure.self) { try Self.group.vectors(in: Data(file.utf8)) }
     }
 
-    @Test func aMemberStandsWithTheOutcomesItBelongsTo() throws {
-        #expect(try Self.one(Self.refused).expect == "expired")
-        let shut = Self.refused.replacing("expired", with: "shut") + #", "place": "a""#
-        #expect(try Self.one(shut).optional("place") == "a")
-    }
-
-    @Test func whatIsRefusedOrWithheldIsRefused() throws {
-        #expect(try Self.group.refuses(Self.one(Self.refused)))
-        #expect(try !Self.group.refuses(Self.one(Self.good)))
-        #expect(try !Self.group.refuses(Self.one(Self.good + #", "told": "more""#)))
-        #expect(try Self.group.refuses(Self.one(Self.good + #", "told": "less""#)))
-    }
-
-    @Test func aValueThatIsNoNumberIsAFailure() throws {
-        let vector = try Self.one(Self.good.replacing("7", with: "7x"))
-        #expect(throws: KitVector.Failure.self) { try vector.number("time", as: UInt64.self) }
-        #expect(throws: KitVector.Failure.self) { try vector.bytes("time") }
-        #expect(throws: KitVector.Failure.self) { try vector.one("told") }
-    }
-
     /// A group that no test reads would prove nothing either.
     @Test func everyGroupOfTheKitIsKnown() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: KitGroup.root.path)
         #expect(files.sorted() == KitGroup.all.map { "\($0.name).json" }.sorted())
-    }
-
-    /// A name is a sentence: the same one in two groups is not the same claim, but the letters are always these.
-    @Test(arguments: KitGroup.all.map(\.name))
-    func aNameIsASentence(_ name: String) throws {
-        let group = try #require(KitGroup.all.first { $0.name == name })
-        for vector in try group.vectors() {
-            #expect(vector.path.dropFirst(name.count + 1).wholeMatch(of: /[a-z0-9]+(-[a-z0-9]+)*/) != nil, "\(vector)")
-        }
     }
 }

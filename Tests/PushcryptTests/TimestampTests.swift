@@ -35,25 +35,6 @@ import Testing
         #expect("\(Timestamp(milliseconds: milliseconds))" == text)
     }
 
-    /// The first of each month of 2023, a year without a leap day.
-    @Test func everyMonthStartsWhereItShould() {
-        let starts: [UInt64] = [
-            1_672_531_200_000, 1_675_209_600_000, 1_677_628_800_000, 1_680_307_200_000, 1_682_899_200_000,
-            1_685_577_600_000, 1_688_169_600_000, 1_690_848_000_000, 1_693_526_400_000, 1_696_118_400_000,
-            1_698_796_800_000, 1_701_388_800_000,
-        ]
-        let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        for (month, start) in starts.enumerated() {
-            func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-            #expect("\(Timestamp(milliseconds: start))" == "2023-\(two(month + 1))-01T00:00:00Z")
-            let previous = (month + 11) % 12
-            let year = month == 0 ? 2022 : 2023
-            #expect(
-                "\(Timestamp(milliseconds: start - 1))"
-                    == "\(year)-\(two(previous + 1))-\(lengths[previous])T23:59:59Z")
-        }
-    }
-
     @Test(
         arguments: [
             (0, 0), (-0.0, 0), (0.0004, 0), (0.001, 1), (1, 1000), (1.5, 1500), (1_795_182_540, 1_795_182_540_000),
@@ -74,10 +55,6 @@ import Testing
             let seconds = Double(milliseconds) / 1000
             #expect(Timestamp(secondsSince1970: seconds).milliseconds == milliseconds)
         }
-    }
-
-    @Test func latestMomentIsTheLargestIntegerOfEveryJSONReader() {
-        #expect(Timestamp.maximum.milliseconds == 9_007_199_254_740_991)
     }
 
     @Test(
@@ -106,11 +83,5 @@ import Testing
     func differenceIsNeverNegative(moment: UInt64, earlier: UInt64, difference: UInt64) {
         let moment = Timestamp(milliseconds: moment)
         #expect(moment.milliseconds(since: Timestamp(milliseconds: earlier)) == difference)
-    }
-
-    @Test func momentsAreOrderedByTime() {
-        #expect(Timestamp(milliseconds: 1) < Timestamp(milliseconds: 2))
-        #expect(!(Timestamp(milliseconds: 2) < Timestamp(milliseconds: 2)))
-        #expect(Timestamp(milliseconds: .max) > .maximum)
     }
 }
