@@ -6,13 +6,13 @@ import Testing
 
 /// The extension's database: what its kinds of rows have in common. The replay guard has separate tests of the file.
 struct ExtensionDatabaseTests {
-    enum Kind: String, CaseIterable, Sendable {
+    enum Kind: CaseIterable, Sendable {
         case journal
         case responses
     }
 
     /// The database, with rows of one kind that hold numbers.
-    private struct Subject: Sendable {
+    private struct Subject {
         let kind: Kind
         let database: ExtensionDatabase
 
@@ -166,72 +166,6 @@ struct ExtensionDatabaseTests {
         #expect(Subject(kind, at: path).add(2) == .inputOutput)
         #expect(try Subject(kind, at: path).numbers() == [1])
         try disk.setReadOnly(false)
-    }
-
-    @Test(arguments: Kind.allCases)
-    func manyThreadsAndSessionsShareAFile(_ kind: Kind) async throws {
-        let scratch = try directory()
-        await withTaskGroup(of: Void.self) { group in
-            let shared = Subject(kind, at: scratch.store)
-            for writer in 0..<6 as Range<UInt64> {
-                group.addTask {
-                    let subject = writer < 3 ? shared : Subject(kind, at: scratch.store)
-                    for round in 0..<8 as Range<UInt64> { #expect(subject.add(writer * 8 + round) == nil) }
-                }
-            }
-        }
-        #expect(try Set(Subject(kind, at: scratch.store).numbers()) == Set(0..<48))
-    }
-
-    /// Each process is killed in the middle of its writing, after two writes and a different time.
-    @Test(arguments: Kind.allCases)
-    func aProcessThatIsKilledLeavesAFileThatCanBeReadAndWritten(_ kind: Kind) async throws {
-        let scratch = try directory()
-        var kept = 0
-        for round in 0..<12 as Range<UInt32> {
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [path = scratch.store as String, kind = kind.rawValue as String, pause = 1000 + round * 700 as UInt32]
-                in
-                let subject = Subject(try #require(Kind(rawValue: kind)), at: path)
-                func add(_ numbers: Range<UInt64>) {
-                    for number in numbers { _ = subject.add(UInt64(pause) << 20 | number) }
-                }
-                add(0..<2)
-                let killer = Task.detached {
-                    usleep(pause)
-                    kill(getpid(), SIGKILL)
-                }
-                add(2..<1000)
-                _ = await killer.value
-            }
-            let subject = Subject(kind, at: scratch.store)
-            // Each process's entries have no gap.
-            for (_, mine) in Dictionary(grouping: try subject.numbers(), by: { $0 >> 20 }) {
-                let mine = mine.map { $0 & 0xfffff }
-                #expect(zip(mine, mine.dropFirst()).allSatisfy { $0 + 1 == $1 })
-                kept += mine.count
-            }
-        }
-        #expect(kept >= 24)
-        #expect(try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).isSound())
-        #expect(Subject(.journal, at: scratch.store).add(1) == nil)
-    }
-
-    /// Each kind of row is written whatever becomes of the others.
-    @Test func aWriteThatFailsStopsNoOther() throws {
-        guard let disk = try SmallDisk(kilobytes: 200) else { return }
-        let path = disk.path + "/store"
-        try #require(unsafe mkdir(path, 0o700) == 0)
-        let subjects = Kind.allCases.map { Subject($0, at: path) }
-        for subject in subjects { #expect(subject.add(1) == nil) }
-        let database = ExtensionDatabase(in: path)
-        let key = try OneKey().key.publicKey
-        let large = Bytes(repeating: 7, count: 1 << 18)
-        #expect(code { try database.responses.keep(large, sealedTo: key, at: start) } == .diskFull)
-        for subject in subjects {
-            #expect(subject.add(2) == nil)
-            #expect(try subject.numbers() == [1, 2])
-        }
     }
 
     /// SQLite's level EXTRA. With less, a power cut could bring back the journal of a change that was acknowledged, and

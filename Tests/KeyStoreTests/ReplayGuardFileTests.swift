@@ -16,13 +16,6 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         #expect(mode(of: scratch.file("extension.db")) == 0o600)
     }
 
-    @Test func seenMessagesAreRememberedAfterReopening() throws {
-        let scratch = try directory()
-        expect(take(open(scratch.store)), .new)
-        expect(take(open(scratch.store)), .again)
-        expect(take(open(scratch.store), request: "other"), .copy)
-    }
-
     @Test func aGuardIsNotMadeOverAnother() throws {
         let scratch = try directory()
         #expect(code { try ExtensionDatabase.create(in: scratch.store, floor: start).replay } == .storeExists)
@@ -251,39 +244,6 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
     }
 
     // MARK: A guard that cannot be used stops no delivery
-
-    @Test func whileAnotherWritesOnlyANewMessageRings() throws {
-        let scratch = try directory()
-        let file = open(scratch.store, waiting: 20)
-        expect(take(file, 1), .new)
-        expect(take(file, 2), .new)
-        expect(handOver(file, 2), rings: true)
-        let writer = try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0)
-        try writer.execute("BEGIN IMMEDIATE")
-        expect(handOver(file, 1), rings: true, problem: .storeBusy)
-        expect(handOver(file, 1, after: .again), rings: false, problem: .storeBusy)
-        expect(handOver(file, 1, request: "other", after: .copy), rings: false, problem: .storeBusy)
-        expect(handOver(file, 2), rings: false, problem: .storeBusy)
-        expect(handOver(file, 3), rings: true, problem: .storeBusy)
-        let (taking, handover) = file.claimAndCommit(message(2), at: start + 1)
-        #expect(taking.verdict == .again && !handover.rings && taking.problem == handover.problem)
-        #expect(file.claimAndCommit(message(4), at: start + 1).handover.rings)
-        try writer.execute("ROLLBACK")
-        // The guard knows nothing of what rang meanwhile.
-        expect(handOver(file, 1), rings: true)
-        expect(take(file, 3), .new)
-    }
-
-    @Test func takingAndHandingOverAtOnceRingsOnce() throws {
-        let file = open(try directory().store)
-        let first = file.claimAndCommit(message(1), at: start + 1)
-        #expect(first.taking.verdict == .new && !first.taking.isQuiet && first.handover.rings)
-        for (request, verdict) in [("r", .again), ("other", .copy)] as [(String, ReplayVerdict)] {
-            let again = file.claimAndCommit(message(1, request: request), at: start + 1)
-            #expect(again.taking.verdict == verdict && again.taking.isQuiet && !again.handover.rings)
-            #expect(again.taking.isDuplicate == (verdict == .copy) && !again.taking.mayFetch)
-        }
-    }
 
     @Test func withoutADirectoryEveryMessageIsNew() throws {
         let scratch = try Scratch()

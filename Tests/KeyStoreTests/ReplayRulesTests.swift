@@ -6,16 +6,16 @@ import Testing
 
 /// The replay guard's rules.
 struct ReplayRulesTests {
-    /// A guard that was made at `start`, and remembers at most `room` messages of a provider and account.
+    /// A guard that was made at `start`.
     private struct Guard {
         private let file: ReplayGuard
         private let scratch: Scratch
 
-        init(floor: Timestamp = start, room: Int = ReplayRules.maximumRows) throws {
+        init(floor: Timestamp = start) throws {
             scratch = try Scratch()
             _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick)
             _ = try ExtensionDatabase.create(in: scratch.store, floor: floor)
-            file = ExtensionDatabase(in: scratch.store, busyTimeout: StoreOptions.patience, maximumRows: room).replay
+            file = ExtensionDatabase(in: scratch.store, busyTimeout: StoreOptions.patience).replay
         }
 
         private func message(
@@ -49,8 +49,7 @@ struct ReplayRulesTests {
 
         /// Hands a message over; returns whether it rings.
         func handOver(
-            _ id: UInt64, request: String = "r", after verdict: ReplayVerdict, sent: UInt64 = 1, life: UInt64 = 600,
-            at now: UInt64 = 1
+            _ id: UInt64, request: String, after verdict: ReplayVerdict, sent: UInt64, life: UInt64, at now: UInt64
         ) -> Bool {
             let message = message(id, request, ReplayRulesTests.provider, "anna", sent, life)
             let now = start.adding(milliseconds: now)
@@ -58,51 +57,10 @@ struct ReplayRulesTests {
             #expect(handover.problem == nil)
             return handover.rings
         }
-
-        /// Takes a message and hands it over at once; returns whether it rings.
-        func rings(_ id: UInt64, request: String = "r", at now: UInt64 = 1) -> Bool {
-            handOver(id, request: request, after: take(id, request: request, at: now), at: now)
-        }
     }
 
     private static let provider = ProviderKey().publicKey
     private static let hour: UInt64 = 3_600_000
-
-    // MARK: Taking
-
-    @Test func aMessageIsNewOnce() throws {
-        let replay = try Guard()
-        #expect(replay.take(1) == .new)
-        #expect(replay.take(1) == .again)
-        #expect(replay.take(2) == .new)
-    }
-
-    @Test func anotherRequestBringsACopy() throws {
-        let replay = try Guard()
-        #expect(replay.take(1, request: "a") == .new)
-        #expect(replay.take(1, request: "b") == .copy)
-        #expect(replay.take(1, request: "a") == .again, "the first request is remembered")
-        #expect(replay.take(1, request: "") == .copy)
-        #expect(replay.take(2, request: String(repeating: "x", count: 100_000)) == .new)
-    }
-
-    @Test func eachSenderAndEachAccountHasItsOwnMessages() throws {
-        let replay = try Guard()
-        #expect(replay.take(1) == .new)
-        #expect(replay.take(1, request: "other", provider: ProviderKey().publicKey) == .new)
-        #expect(replay.take(1, request: "other", account: "ben") == .new)
-        #expect(replay.take(1, request: "other", account: "anna") == .copy)
-        #expect(replay.take(1, request: "other", account: "ben") == .again)
-    }
-
-    @Test func aMessageSentBeforeTheGuardWasMadeIsSeenAndGetsNoRow() throws {
-        let replay = try Guard()
-        for _ in 0..<2 {
-            #expect(replay.finding(1, sent: 0) == ReplayRules.Finding(verdict: .seen, isQuiet: true))
-            #expect(!replay.handOver(1, after: .seen, sent: 0))
-        }
-        #expect(replay.take(1, request: "other", sent: 1) == .new, "a row would make it a copy")
-    }
 
     /// A floor that was ahead of the clock by more than the tolerance never counts, even when its time comes.
     @Test func aFloorFromAClockThatWasAheadIsNone() throws {
@@ -112,39 +70,6 @@ struct ReplayRulesTests {
         #expect(ahead.take(2, sent: day + 2, at: day + 2) == .new, "nor when its time comes")
         let tolerated = try Guard(floor: start.adding(milliseconds: 2 * day))
         #expect(tolerated.take(1, sent: 1, at: day) == .seen)
-    }
-
-    // MARK: Handing over
-
-    @Test func onlyTheFirstDeliveryRings() throws {
-        let replay = try Guard()
-        #expect(replay.take(1, request: "a") == .new)
-        #expect(replay.finding(1, request: "a") == ReplayRules.Finding(verdict: .again, isQuiet: false))
-        #expect(replay.finding(1, request: "b") == ReplayRules.Finding(verdict: .copy, isQuiet: false))
-        #expect(replay.handOver(1, request: "b", after: .copy))
-        for (request, verdict) in [("a", .new), ("a", .again), ("b", .copy)] as [(String, ReplayVerdict)] {
-            #expect(!replay.handOver(1, request: request, after: verdict))
-        }
-        #expect(replay.finding(1, request: "a") == ReplayRules.Finding(verdict: .again, isQuiet: true))
-        #expect(replay.finding(1, request: "b") == ReplayRules.Finding(verdict: .copy, isQuiet: true))
-    }
-
-    /// A retry that comes a second later does not ring, and neither does one after a month.
-    @Test func theSameRequestRingsOnce() throws {
-        let replay = try Guard()
-        #expect(replay.rings(1))
-        for now in [1, 1000, 60_000, 500_000] as [UInt64] { #expect(!replay.rings(1, at: now)) }
-        #expect(!replay.rings(1, request: "other"))
-        #expect(replay.rings(2))
-    }
-
-    /// The guard was lost between the two steps, or could not be written at the first.
-    @Test func withoutARowOnlyANewMessageRings() throws {
-        let replay = try Guard()
-        for verdict in [.again, .copy, .seen] as [ReplayVerdict] { #expect(!replay.handOver(1, after: verdict)) }
-        #expect(replay.handOver(1, after: .new))
-        #expect(!replay.handOver(1, after: .new))
-        #expect(replay.finding(1) == ReplayRules.Finding(verdict: .again, isQuiet: true))
     }
 
     @Test func anUnwrittenMessageRingsOnlyIfItIsNew() {
@@ -162,40 +87,6 @@ struct ReplayRulesTests {
         for row in [nil, taken, handedOver] { #expect(ReplayRules.unwritten(.withdrawn, row: row) == .withdrawn) }
     }
 
-    // MARK: How long a row is kept
-
-    @Test func aRowIsKeptUntilTwoDaysAfterItsMessageEndsByBothClocks() throws {
-        let replay = try Guard()
-        let end = 11_000 + 48 * Self.hour
-        #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
-        // Any new message clears what has ended: not before, and not in the last millisecond.
-        #expect(replay.take(2, sent: end, at: end + 100_000) == .new)
-        #expect(replay.take(3, sent: end + 1, at: end) == .new)
-        #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: end) == .copy)
-        #expect(replay.take(4, sent: end + 1, at: end + 1) == .new)
-        // The receiver refuses an expired message before it comes here; this shows that the row is gone.
-        #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: end + 1) == .new)
-    }
-
-    /// A clock that runs ten days ahead for one message, and back, makes no copy new again.
-    @Test func aClockThatJumpsAheadAndBackForgetsNothing() throws {
-        let replay = try Guard()
-        #expect(replay.take(1, sent: 1000, life: 86_400, at: 1000) == .new)
-        #expect(replay.take(2, sent: 2000, life: 2_592_000, at: 240 * Self.hour) == .new)
-        #expect(replay.take(1, request: "b", sent: 1000, life: 86_400, at: 3000) == .copy)
-    }
-
-    /// Nor does a provider whose clock is ahead, and neither does another provider or account with a later message.
-    @Test func onlyTheOwnProvidersTimeCounts() throws {
-        let replay = try Guard()
-        let late = 100 * Self.hour
-        #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
-        #expect(replay.take(2, provider: ProviderKey().publicKey, sent: late, at: late) == .new)
-        #expect(replay.take(3, account: "ben", sent: late, at: late) == .new)
-        #expect(replay.take(4, sent: 2000, life: 2_592_000, at: late) == .new)
-        #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: late) == .copy)
-    }
-
     /// A message that finds a row counts as accepted too.
     @Test func aCopyRaisesTheHighestTime() throws {
         let replay = try Guard()
@@ -206,18 +97,6 @@ struct ReplayRulesTests {
         #expect(replay.take(3, sent: 3000, life: 2_592_000, at: late) == .new)
         #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: late) == .new, "the row is gone")
     }
-
-    /// A provider seals a message again under its id, and the copy lives longer: it must not be new when the first has ended.
-    @Test func aCopyThatLivesLongerKeepsTheRow() throws {
-        let replay = try Guard()
-        let end = 11_000 + 48 * Self.hour
-        #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
-        #expect(replay.take(1, request: "b", sent: 8000, life: 10, at: 9000) == .copy)
-        #expect(replay.take(2, sent: end + 1, at: end + 1) == .new)
-        #expect(replay.take(1, request: "b", sent: 8000, life: 10, at: end + 1) == .copy)
-    }
-
-    // MARK: 4096 rows
 
     @Test func theMessageSentFirstMakesRoomAndRaisesTheFloor() throws {
         let replay = try Guard()
@@ -236,19 +115,6 @@ struct ReplayRulesTests {
         #expect(replay.take(5, provider: ProviderKey().publicKey) == .new, "another provider has its own floor")
         #expect(replay.take(5, account: "ben") == .new, "another account has its own floor")
     }
-
-    /// For room, what has ended goes like any other row: it may be new again when the clock comes back.
-    @Test func anEndedMessageMakesRoomAndRaisesTheFloor() throws {
-        let replay = try Guard(room: 64)
-        for index in 0..<64 as Range<UInt64> {
-            #expect(replay.take(index, sent: 100 + index, life: index == 63 ? 1 : 600, at: 100) == .new)
-        }
-        #expect(replay.take(9999, sent: 60_000, at: 60_000) == .new)
-        #expect(replay.take(63, request: "b", sent: 163, life: 1, at: 163) == .copy, "ended, and still there")
-        #expect(replay.take(0, sent: 100, at: 60_000) == .seen)
-    }
-
-    // MARK: Against a model
 
     /// A thousand messages, some of them again, taken by the rules and by a list that is searched from the start.
     @Test(arguments: [1, 2, 3] as [UInt64])

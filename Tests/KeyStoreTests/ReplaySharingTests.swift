@@ -6,21 +6,6 @@ import Testing
 
 /// One replay guard for many threads, sessions and processes, some of which are killed.
 struct ReplaySharingTests: ReplayGuardSuite {
-    @Test func oneOfManySessionsSeesAMessageAsNew() async throws {
-        let scratch = try directory()
-        let verdicts = await withTaskGroup(of: [ReplayVerdict].self) { group in
-            for session in 0..<8 {
-                group.addTask {
-                    let file = open(scratch.store)
-                    return (0..<20 as Range<UInt64>).map { take(file, $0, request: "session \(session)").verdict }
-                }
-            }
-            return await group.reduce(into: []) { $0 += $1 }
-        }
-        #expect(verdicts.count { $0 == .new } == 20)
-        #expect(verdicts.count { $0 == .copy } == 7 * 20)
-    }
-
     /// In any order, each session takes the message, and one of them rings.
     @Test func oneOfManySessionsRings() async throws {
         let scratch = try directory()
@@ -38,18 +23,6 @@ struct ReplaySharingTests: ReplayGuardSuite {
             return await group.reduce(into: []) { $0 += $1 }
         }
         #expect(rings.count { $0 } == 20)
-    }
-
-    @Test func oneSessionMayBeUsedByManyThreads() async throws {
-        let scratch = try directory()
-        let file = open(scratch.store)
-        let new = await withTaskGroup(of: Int.self) { group in
-            for _ in 0..<8 {
-                group.addTask { (0..<20 as Range<UInt64>).count { take(file, $0).verdict == .new } }
-            }
-            return await group.reduce(0, +)
-        }
-        #expect(new == 20)
     }
 
     @Test func whoeverFindsTheDamageLaterTakesTheNewFile() throws {
@@ -87,25 +60,5 @@ struct ReplaySharingTests: ReplayGuardSuite {
         }
         expect(take(open(scratch.store), 1, request: "other"), .copy)
         expect(take(open(scratch.store), 2), .new)
-    }
-
-    @Test func processesShareOneGuard() async throws {
-        let scratch = try directory()
-        expect(take(open(scratch.store), 1), .new)
-        let path = scratch.store
-        let provider = provider.description
-        await #expect(processExitsWith: .success) { [path = path as String, provider = provider as String] in
-            let file = ExtensionDatabase(in: path).replay
-            let provider = try ProviderPublicKey(text: provider)
-            for (id, verdict) in [(1, .copy), (2, .new)] as [(UInt64, ReplayVerdict)] {
-                let message = ReplayMessage(
-                    MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "other",
-                    sentAt: start + 1,
-                    expiresAt: start + 600)
-                let taking = file.take(message, at: start + 1)
-                try #require(taking.verdict == verdict && taking.problem == nil)
-            }
-        }
-        expect(take(open(scratch.store), 2), .copy)
     }
 }

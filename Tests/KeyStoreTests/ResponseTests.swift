@@ -74,16 +74,6 @@ struct ResponseTests {
         #expect(try texts(store) == [""])
     }
 
-    /// The same words twice are two responses.
-    @Test func equalResponsesAreTwo() throws {
-        let (store, key) = try home()
-        for _ in 0..<2 { try responses.keep(Bytes("yes".utf8), sealedTo: key, at: start) }
-        let kept = try responses.responses(openedWith: store, at: start)
-        #expect(kept.count == 2)
-        try responses.remove(kept[1])
-        #expect(try texts(store) == ["yes"])
-    }
-
     /// Sealed by another program (`Tests/Data/Vectors/reference/hpke.py`): HPKE base mode, the label and a zero byte as
     /// info, the time as associated data.
     @Test func theSealedFormIsHPKE() throws {

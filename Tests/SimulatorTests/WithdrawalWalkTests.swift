@@ -9,7 +9,7 @@ import UserNotifications
 import Waiting
 
 /// Messages, copies, withdrawals and drops in any order on a simulated device, with extensions that are suspended and
-/// extensions that the system ends. The guard alone goes through 20,000 such orders, in KeyStoreTests.
+/// extensions that the system ends.
 @Suite struct WithdrawalWalkTests {
     private static let orders = 50
     /// Every delivery reads what a guard remembers as withdrawn: with more orders on one phone, most of the time is that.
