@@ -143,8 +143,6 @@ struct DeviceStateFormTests {
         }
     }
 
-    // MARK: Damage
-
     /// A state with something of everything.
     private func full() throws -> DeviceState {
         var state = try parse(Self.bytes(try Self.json()))
@@ -180,52 +178,5 @@ struct DeviceStateFormTests {
             publicKey: try .postQuantum(), generation: 1, state: .retiring, createdAt: start, retiresAt: start,
             secret: key.secret)
         #expect(try other.readBack() == other && other != state)
-    }
-
-    @Test func noPrefixIsRead() throws {
-        let bytes = written(try full())
-        for count in bytes.indices { #expect(code { try parse(Bytes(bytes.prefix(count))) } == .corruptStore) }
-    }
-
-    /// Eight runs, so that they share the processors.
-    @Test(arguments: 0..<8 as Range<UInt8>) func aChangedBitIsRefusedOrGivesAStateThatIsValid(_ bit: UInt8) throws {
-        let state = try full()
-        let bytes = written(state)
-        var accepted = 0
-        for index in bytes.indices {
-            var changed = bytes
-            changed[index] ^= 1 << bit
-            do {
-                let other = try parse(changed)
-                accepted += 1
-                // An eighth, which takes a third of the time.
-                guard index % 8 == bit else { continue }
-                #expect(other != state, "bit \(bit) of byte \(index)")
-                try check(other)
-            } catch let error as KeyStoreError {
-                #expect(error.code == .corruptStore || index == 0 && error.code == .newerVersion)
-            }
-        }
-        #expect(accepted > 0 && accepted < bytes.count)
-    }
-
-    /// Uses what was read: it may be wrong, but never stops the process.
-    private func check(_ state: DeviceState) throws {
-        var state = state
-        #expect(try state.readBack() == state)
-        let topic = try Topic.app
-        for account in state.accounts {
-            #expect(
-                account.pins.count <= 2 && account.keys.count { $0.state == .active } == (account.keys.isEmpty ? 0 : 1))
-            for key in account.keys { _ = try? key.deviceKey() }
-            _ = (try? account.signingKey(), state.trust(for: topic, account: account.name))
-            state.endContradiction(of: account.name, topic)
-            if !account.keys.isEmpty {
-                _ = try? state.rotate(account.name, at: start)
-                _ = try? state.confirm(account.name, at: start)
-            }
-        }
-        state.purge(endedBefore: Timestamp(milliseconds: .max))
-        #expect(state.accounts.allSatisfy { account in !account.keys.contains { $0.state == .retiring } })
     }
 }

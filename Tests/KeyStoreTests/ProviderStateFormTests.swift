@@ -142,43 +142,6 @@ struct ProviderStateFormTests {
             }
         }
     }
-
-    // MARK: Damage
-
-    @Test func noPrefixIsRead() throws {
-        let bytes = Self.bytes(try Self.json())
-        for count in bytes.indices { #expect(code { try parse(Bytes(bytes.prefix(count))) } == .corruptStore) }
-    }
-
-    /// Uses what was read: it may be wrong, but never stops the process.
-    @Test(arguments: 0..<8 as Range<UInt8>) func aChangedBitIsRefusedOrGivesAStateThatIsValid(_ bit: UInt8) throws {
-        let bytes = Self.bytes(try Self.json())
-        let state = try parse(bytes)
-        var accepted = 0
-        for index in bytes.indices {
-            var changed = bytes
-            changed[index] ^= 1 << bit
-            do {
-                let other = try parse(changed)
-                accepted += 1
-                // An eighth, which takes a third of the time.
-                guard index % 8 == bit else { continue }
-                #expect(other != state, "bit \(bit) of byte \(index)")
-                #expect(try other.readBack() == other)
-                _ = try? other.check()
-                var next = other
-                for key in other.keys {
-                    _ = try? next.rotate(key.name, Rotation(), to: Self.waiting, at: start)
-                    _ = try? next.request(for: key.name, Rotation(), to: Self.waiting, at: start)
-                    _ = try? next.remove(key.name)
-                }
-                #expect(next.keys.isEmpty && next.defaultName == nil)
-            } catch let error as KeyStoreError {
-                #expect(error.code == .corruptStore || index == 0 && error.code == .newerVersion)
-            }
-        }
-        #expect(accepted > 0 && accepted < bytes.count)
-    }
 }
 
 extension ProviderState {

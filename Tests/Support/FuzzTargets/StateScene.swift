@@ -63,6 +63,12 @@ extension StateScene<DeviceState> {
                         used == nil || used?.publicKey == key.publicKey, "row: a secret is used for its own public key")
                 }
             }
+            var next = state
+            for account in state.accounts where !account.keys.isEmpty {
+                _ = try? next.rotate(account.name, at: KnownKeys.now)
+                _ = try? next.confirm(account.name, at: KnownKeys.now)
+            }
+            next.purge(endedBefore: Timestamp(milliseconds: .max))
         }
     }
 
@@ -136,6 +142,13 @@ extension StateScene<ProviderState> {
                     "row: a waiting key is used for its own request")
                 _ = try? key.credential()
             }
+            var next = state
+            for key in state.keys {
+                _ = try? next.rotate(key.name, Rotation(), to: trust.signing[0], at: now)
+                _ = try? next.request(for: key.name, Rotation(), to: trust.signing[1], at: now)
+                _ = try? next.remove(key.name)
+            }
+            require(next.keys.isEmpty && next.defaultName == nil, "row: every key can be removed")
         }
     }
 }
