@@ -14,13 +14,6 @@ struct ConcurrencyTests {
         try Self.expectEverything(in: home.store, writers: 8)
     }
 
-    @Test func manyConnectionsUseOneStore() async throws {
-        let home = try Home()
-        try await Self.write(from: 0..<4) { _ in try home.store.anotherConnection() }
-        try await Self.write(from: 4..<8) { _ in try home.reopened() }
-        try Self.expectEverything(in: home.store, writers: 8)
-    }
-
     @Test func manyProcessesUseOneStore() async throws {
         let home = try Home()
         let path = home.scratch.store
@@ -135,20 +128,6 @@ struct ConcurrencyTests {
         #expect(code { try home.store.rotate() } == nil)
     }
 
-    @Test func aWriterOfAnotherProcessIsWaitedForToo() async throws {
-        let home = try Home()
-        try home.store.add()
-        let writer = try home.raw()
-        try writer.execute("BEGIN IMMEDIATE")
-        let path = home.scratch.store
-        await #expect(processExitsWith: .success) { [path = path as String] in
-            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .impatient)
-            try #require(code { try store.rotate() } == .storeBusy)
-            try #require(try store.keys().count == 1)
-        }
-        try writer.execute("ROLLBACK")
-    }
-
     /// One transaction follows another: who waits would find no gap between them.
     @Test func aLongImportLetsOthersWrite() throws {
         let home = try Home()
@@ -196,5 +175,17 @@ struct ConcurrencyTests {
             kill(getpid(), SIGKILL)
         }
         #expect(try home.reopened().keys().map(\.state) == [.active, .pending])
+    }
+
+    @Test func aKilledReaderLeavesNoLock() async throws {
+        let home = try Home()
+        try home.store.add()
+        let path = home.scratch.store
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            try #require(try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).keys().count == 1)
+            kill(getpid(), SIGKILL)
+        }
+        try home.reopened().rotate()
+        #expect(try home.store.keys().map(\.state) == [.active, .pending])
     }
 }

@@ -113,34 +113,6 @@ struct DeviceLookupTests {
         #expect(try store.devices(ofUser: "bob").map { try $0.get().id } == ["b", "c"])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aDeviceStaysWithItsUserUntilSomebodySaysOtherwise(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
-        let registration = registration()
-        let steps: [(owner: DeviceOwner, replace: Bool, outcome: RegistrationOutcome, user: String?)] = [
-            (.unchanged, false, .added, nil), (.user("alice"), true, .updated, "alice"),
-            (.unchanged, false, .unchanged, "alice"), (.user("alice"), false, .unchanged, "alice"),
-            (.unchanged, true, .updated, "alice"), (.user("bob"), true, .updated, "bob"),
-            (.nobody, false, .updated, nil), (.nobody, false, .unchanged, nil),
-            (.user("e\u{301}"), true, .updated, "e\u{301}"), (.user("é"), true, .updated, "é"),
-        ]
-        for (index, step) in steps.enumerated() {
-            let outcome = try store.addDevice(
-                registration, id: "a", owner: step.owner, replace: step.replace, at: start)
-            #expect(outcome == step.outcome, "step \(index)")
-            let user = try store.device(id: "a")?.user
-            #expect(user.map { Bytes($0.utf8) } == step.user.map { Bytes($0.utf8) }, "step \(index)")
-        }
-    }
-
-    @Test(arguments: ["", "a\tb", String(repeating: "é", count: 128)])
-    func aUserIDThatALogCannotTakeIsRefused(_ user: String) throws {
-        let store = try Home(.memory).store
-        let refused = code { try store.addDevice(registration(), id: "a", owner: .user(user), at: start) }
-        #expect(refused == .invalidName)
-        #expect(try store.deviceCount() == 0)
-    }
-
     @Test func aDeviceThatSomebodyGivesToAnotherUserIsNotUsed() throws {
         let home = try Home()
         for id in ["a", "b"] { _ = try home.store.addDevice(registration(), id: id, owner: .user("alice"), at: start) }

@@ -51,25 +51,4 @@ struct DeviceStoreTests {
         #expect(try store.change { $0.purge(endedBefore: start) }.isEmpty)
         #expect(try store.load()?.revision == before.revision && store.state() == before.state)
     }
-
-    @Test(arguments: DeviceStoreKind.allCases)
-    func manyThreadsLoseNothing(_ kind: DeviceStoreKind) async throws {
-        let (mine, theirs) = try kind.views()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for writer in 0..<4 {
-                let store = writer % 2 == 0 ? mine : theirs
-                group.addTask {
-                    for round in 0..<3 {
-                        let name = "\(writer).\(round)"
-                        try patiently { () throws(KeyStoreError) in try store.add(to: name) }
-                        try patiently { () throws(KeyStoreError) in try store.rotate(name) }
-                        try patiently { () throws(KeyStoreError) in try store.confirm(name) }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        let states = try mine.state().accounts.map { $0.keys.map(\.state) }
-        #expect(states == Array(repeating: [.retiring, .active], count: 12))
-    }
 }

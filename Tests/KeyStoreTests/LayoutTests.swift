@@ -5,11 +5,6 @@ import Testing
 
 /// The layout of a store: a newer and an older one are refused.
 struct LayoutTests {
-    @Test func aStoreSaysItsLayout() throws {
-        let home = try Home()
-        #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.version))
-    }
-
     @Test(arguments: [Schema.version + 1, 99, 2_147_483_647])
     func aNewerStoreIsLeftAlone(_ version: Int) throws {
         let home = try Home()

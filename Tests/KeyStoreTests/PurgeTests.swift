@@ -154,19 +154,4 @@ struct PurgeTests {
         try home.store.eraseDeleted()
         try expectGone(blobs, home)
     }
-
-    @Test func whileAnotherProcessReadsARotationIsDoneAllTheSame() throws {
-        let home = try Home(options: .impatient)
-        _ = try home.store.generateProviderKey(topic: .app, at: start)
-        let first = try home.store.rotateSigningKey(at: start)
-        let blobs = try sealed(home)
-        do {
-            let reader = try home.raw()
-            try reader.execute("BEGIN; SELECT * FROM states")
-            #expect(try home.store.rotateSigningKey(at: start).epoch == first.epoch + 1)
-            try reader.execute("COMMIT")
-        }
-        try home.store.eraseDeleted()
-        try expectGone(blobs, home)
-    }
 }

@@ -6,13 +6,13 @@ import Testing
 
 /// The files of a store: how they are made, and what is said when one is missing or damaged.
 struct StoreFileTests {
-    private func open(_ scratch: Scratch, passphrase: StorePassphrase? = nil) throws -> SQLiteKeyStore {
-        try .open(in: scratch.store, passphrase: passphrase, options: .quick)
+    private func open(_ scratch: Scratch) throws -> SQLiteKeyStore {
+        try .open(in: scratch.store, passphrase: nil, options: .quick)
     }
 
     @discardableResult
-    private func create(_ scratch: Scratch, passphrase: StorePassphrase? = nil) throws -> SQLiteKeyStore {
-        try .create(in: scratch.store, passphrase: passphrase, options: .quick)
+    private func create(_ scratch: Scratch) throws -> SQLiteKeyStore {
+        try .create(in: scratch.store, passphrase: nil, options: .quick)
     }
 
     // MARK: Making
@@ -50,15 +50,6 @@ struct StoreFileTests {
         try store.add()
         for path in ["/a", "/a/b", "/a/b/c"] { #expect(mode(of: scratch.path + path) == 0o700) }
         #expect(try SQLiteKeyStore.open(in: deep, passphrase: nil, options: .quick).keys().count == 1)
-    }
-
-    @Test func twoStoresShareNothing() throws {
-        let (a, b) = (try Scratch(), try Scratch())
-        try create(a)
-        try create(b)
-        #expect(try readFile(a.file("store.key")) != readFile(b.file("store.key")))
-        try writeFile(a.file("store.key"), try readFile(b.file("store.key")))
-        #expect(code { try open(a) } == .wrongPassphrase)
     }
 
     @Test func aStoreIsNeverMadeOverAnother() throws {
@@ -107,14 +98,6 @@ struct StoreFileTests {
             // It may be the only key of a database that is kept elsewhere.
             #expect(try readFile(scratch.file("store.key")) == Bytes(0..<32))
         }
-    }
-
-    @Test func aHalfWrittenKeyIsNotTaken() throws {
-        let scratch = try Scratch()
-        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
-        try writeFile(scratch.file("store.key"), Bytes(0..<31))
-        #expect(code { try create(scratch) } == .corruptStore)
-        #expect(try scratch.names() == ["store.key"])
     }
 
     // MARK: Missing and damaged
