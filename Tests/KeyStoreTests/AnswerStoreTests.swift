@@ -227,20 +227,6 @@ import Testing
         #expect(refusal(try answer(to: "new", sealedAt: start + 6), at: start + 6) == nil)
     }
 
-    @Test func replacedSecretsAreForgotten() throws {
-        _ = try store.answerSecret(at: start)
-        _ = try store.rotateSigningKey(at: start + 1)
-        _ = try store.answerSecret(at: start + 2)
-        _ = try store.rotateSigningKey(at: start + 33 * Self.day + 1)
-        #expect(try answerSecrets().count == 1)
-    }
-
-    @Test func theSecretGoesWithItsProviderKey() throws {
-        _ = try store.answerSecret(at: start)
-        _ = try store.removeProviderKey(named: "default")
-        #expect(try answerSecrets().count == 0)
-    }
-
     // MARK: Devices
 
     @Test func aReplacedKeyOfADeviceAnswersFor32Days() throws {
@@ -255,12 +241,6 @@ import Testing
         let end = start + 60 + 32 * Self.day
         #expect(refusal(other, at: end) == nil)
         #expect(refusal(other, at: end + 1) == .unknownRecipientKey)
-    }
-
-    /// A store whose messages nobody can answer keeps no keys.
-    @Test func withoutAnswersNoKeysAreKept() throws {
-        try register(DeviceKey().publicKey, generation: 2, at: start + 60)
-        #expect(try count("earlier_keys") == 0)
     }
 
     @Test func replacedKeysAreForgotten() throws {

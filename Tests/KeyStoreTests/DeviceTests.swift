@@ -39,54 +39,6 @@ struct DeviceTests {
         #expect(try store.device(id: "phone1") == nil && store.deviceCount() == 0)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aNewerGenerationTakesThePlaceOfAnOlder(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
-        let first = registration(generation: 1)
-        let second = registration(generation: 2)
-        #expect(try store.addDevice(first, id: "a", at: start) == .added)
-        #expect(try store.addDevice(first, id: "a", at: start + 1) == .unchanged)
-        #expect(try store.device(id: "a")?.updatedAt == start + 1, "a device that says the same is alive")
-        #expect(try store.addDevice(second, id: "a", at: start + 2) == .updated)
-        #expect(try store.device(id: "a")?.publicKey == second.publicKey)
-        #expect(code { try store.addDevice(first, id: "a", at: start + 3) } == .generationRollback)
-        #expect(
-            code { try store.addDevice(registration(generation: 2), id: "a", at: start + 3) } == .generationRollback)
-        #expect(try store.device(id: "a")?.publicKey == second.publicKey)
-        #expect(try store.addDevice(first, id: "a", replace: true, at: start + 4) == .updated)
-        #expect(try store.device(id: "a")?.generation == 1)
-        #expect(try store.addDevice(registration(), id: "b", replace: true, at: start + 4) == .added)
-    }
-
-    @Test func generationsAreUnsigned() throws {
-        let store = try Home(.memory).store
-        #expect(try store.addDevice(registration(generation: .max), id: "a", replace: true, at: start) == .added)
-        #expect(code { try store.addDevice(registration(generation: 1), id: "a", at: start) } == .generationRollback)
-        #expect(try store.device(id: "a")?.generation == .max)
-    }
-
-    @Test func aKeyKeepsItsGeneration() throws {
-        let store = try Home(.memory).store
-        let key = DeviceKey().publicKey
-        #expect(try store.addDevice(registration(key, generation: 2), id: "a", at: start) == .added)
-        let older = registration(key, generation: 1)
-        #expect(code { try store.addDevice(older, id: "a", at: start) } == .generationRollback)
-        #expect(try store.device(id: "a")?.generation == 2)
-    }
-
-    @Test(arguments: StoreKind.allCases)
-    func aDeviceStaysWithItsApp(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
-        let key = DeviceKey().publicKey
-        #expect(try store.addDevice(registration(key), id: "a", at: start) == .added)
-        #expect(try store.addDevice(registration(key, topic: .app), id: "a", at: start) == .updated)
-        #expect(try store.addDevice(registration(key), id: "a", at: start) == .unchanged)
-        #expect(try store.device(id: "a")?.topic?.bundleID == "com.example.app")
-        #expect(code { try store.addDevice(registration(key, topic: .other), id: "a", at: start) } == .topicMismatch)
-        #expect(try store.addDevice(registration(key, topic: .other), id: "a", replace: true, at: start) == .updated)
-        #expect(try store.device(id: "a")?.topic?.bundleID == "com.example.other")
-    }
-
     @Test func theLastReportedPinCounts() throws {
         let store = try Home(.memory).store
         let key = DeviceKey().publicKey

@@ -108,23 +108,6 @@ struct PairingStoreTests {
         #expect(try ask(phone(other, registration("phone2")), at: start.subtracting(.minutes(11))) == nil)
     }
 
-    /// A removed device is its user's: a code for nobody does not bring it back. [D-22]
-    @Test func aCodeForNobodyMakesNobodyAFormerUser() throws {
-        let first = try registration()
-        _ = try ask(phone(code(user: "alice"), first))
-        try store.removeDevice(id: "phone1", at: start + 1)
-        // Later than the removal.
-        let sequence = (start + 172_800).milliseconds
-        let stranger = try registration("phone1") { ($0.generation, $0.sequence) = (2, sequence) }
-        var again = first
-        again.sequence = sequence
-        for record in [stranger, again] {
-            #expect(try refusal(ask(phone(code(), record), at: start + 2)) == "user-mismatch")
-        }
-        #expect(try store.deviceCount() == 0)
-        #expect(try refusal(ask(phone(code(user: "alice"), stranger), at: start + 2)) == nil)
-    }
-
     /// [P-6]
     @Test func thePhoneThatLostTheReplyGetsItAgain() throws {
         let (code, record) = (try code(), try registration())
@@ -187,15 +170,6 @@ struct PairingStoreTests {
         #expect(try store.device(id: "phone1") == device)
         record.updateKey = SigningKey().publicKey
         #expect(try refusal(ask(phone(code, record))) == "pairing-used")
-    }
-
-    @Test func aSecondRequestBringsNoRemovedDeviceBack() throws {
-        let code = try code()
-        let record = try registration()
-        _ = try ask(phone(code, record))
-        try store.removeDevice(id: "phone1", at: start + 1)
-        #expect(try ask(phone(code, record), at: start + 2) != nil)
-        #expect(try store.device(id: "phone1") == nil)
     }
 
     // MARK: Refusals

@@ -6,7 +6,6 @@ import Testing
 /// Posts of phones: who may change a device without a session, and that nobody else can.
 /// (`Docs/FormatRecords.md`, Posts; D-14 to D-40)
 struct PostTests {
-    private static let day: UInt64 = 86_400_000
     private let home: Home
     private let phone: PostingPhone
     private var store: SQLiteKeyStore { home.store }
@@ -17,35 +16,21 @@ struct PostTests {
     }
 
     /// Alice's phone, by her session.
-    private func enrol(_ owner: DeviceOwner = .user("alice"), _ sequence: UInt64 = 10) throws {
-        #expect(try store.post(phone.signed(sequence, over: .session), session: owner) == "added")
+    private func enrol() throws {
+        #expect(try store.post(phone.signed(10, over: .session), session: .user("alice")) == "added")
     }
 
     /// Checks that a post is refused and has changed nothing.
     private func refuses(
-        _ record: SignedRecord, session: DeviceOwner? = nil, _ reason: String, at now: Timestamp = start,
+        _ record: SignedRecord, session: DeviceOwner? = nil, _ reason: String,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let before = try store.contents()
-        #expect(try store.post(record, session: session, at: now) == reason, sourceLocation: location)
+        #expect(try store.post(record, session: session) == reason, sourceLocation: location)
         #expect(try store.contents() == before, sourceLocation: location)
     }
 
     // MARK: Whose it is
-
-    @Test func thePhoneItselfNeedsNoSession() throws {
-        try enrol()
-        var next = phone
-        (next.key, next.generation) = (DeviceKey().publicKey, 3)
-        #expect(try store.post(next.signed(11) { $0.grant = "abc" }) == "updated")
-        let device = try #require(try store.device(id: phone.id))
-        #expect(
-            device.user == "alice" && device.publicKey == next.key && device.grant == "abc" && device.sequence == 11)
-        // An older key than the store has: of the phone itself, which was restored.
-        #expect(try store.post(phone.signed(12)) == "updated")
-        #expect(try store.device(id: phone.id)?.publicKey == phone.key)
-        #expect(store.check().allSatisfy { $0.severity == .note })
-    }
 
     /// Each has two faults, and the first of the order decides; none changes anything.
     @Test func theRulesAreCheckedInTheirOrder() throws {
@@ -75,95 +60,6 @@ struct PostTests {
         #expect(try store.post(phone.signed(11)) == "unchanged")
     }
 
-    /// [D-22]
-    @Test func aSessionChangesOnlyDevicesOfItsUser() throws {
-        try enrol(.nobody)
-        for record in try [phone.signed(11, over: .session), phone.signed(11, over: .session, by: SigningKey())] {
-            try refuses(record, session: .user("alice"), "user-mismatch")
-        }
-        #expect(try store.post(phone.signed(11, over: .session), session: .nobody) == "unchanged")
-        try store.removeDevice(id: phone.id, at: start)
-        let back = try phone.signed(start.milliseconds + Self.day + 1, over: .session)
-        try refuses(back, session: .user("alice"), "user-mismatch")
-        #expect(try store.post(back, session: .nobody) == "added")
-    }
-
-    @Test func aRecordOfAnotherChannelAppOrProviderIsNotTaken() throws {
-        try enrol()
-        let bad = "bad-record-signature"
-        try refuses(phone.signed(11, over: .session), bad)
-        try refuses(phone.signed(11, over: .open), session: .user("alice"), bad)
-        try refuses(phone.signed(11, for: .other), bad)
-        try refuses(phone.signed(11, for: .other) { $0.topic = nil }, bad)
-        try refuses(phone.end(for: .other), bad)
-        // The provider key that is signed is the one that the record names: another's record names another.
-        let other = ProviderKey().publicKey
-        #expect(
-            try store.accept(phone.signed(11) { $0.pinnedProvider = other }.body, at: start)?.foreign == [.provider])
-        try refuses(forged(phone.signed(12) { $0.pinnedProvider = other }, as: phone.signed(12)), bad)
-        try refuses(forged(phone.end(at: other), as: phone.end()), bad)
-        let unnamed = try phone.signed(12) { $0.pinnedProvider = nil }
-        #expect(throws: KeyError.self) { try store.accept(unnamed.body, at: start) }
-    }
-
-    /// The record under the signature of the other one.
-    private func forged(_ record: SignedRecord, as other: SignedRecord) throws -> SignedRecord {
-        let signature = try #require(try JSONDocument(parsing: other.body).root["signature"]?.string)
-        let json = #"{"record":"\#(PairingText.encode(record.bytes))","signature":"\#(signature)"}"#
-        guard case .record(let record) = try PhonePost(json: Bytes(json.utf8), over: .open) else { return record }
-        return record
-    }
-
-    // MARK: The update key
-
-    /// [D-34]
-    @Test func onlyASessionOrTheOperatorChangesTheUpdateKey() throws {
-        try enrol()
-        var other = phone
-        other.updateKey = SigningKey()
-        try refuses(other.signed(11), "bad-record-signature")
-        // The held key signs for no other either.
-        try refuses(other.signed(11, by: phone.updateKey), "bad-record-signature")
-        try refuses(
-            other.signed(11, over: .session, by: phone.updateKey), session: .user("alice"), "bad-record-signature")
-        #expect(try store.post(other.signed(11, over: .session), session: .user("alice")) == "updated")
-        try refuses(phone.signed(12), "bad-record-signature")
-        try refuses(phone.end(), "bad-record-signature")
-        #expect(try store.post(other.signed(12)) == "unchanged")
-        // A record that nobody signed, from the operator.
-        #expect(try store.addDevice(phone.record(13), id: phone.id, at: start) == .updated)
-        try refuses(other.signed(14), "bad-record-signature")
-        #expect(try store.post(phone.signed(14)) == "unchanged")
-    }
-
-    @Test func aDeviceWithoutAnUpdateKeyTakesNoneWithoutASession() throws {
-        let bare = phone.record(1) { ($0.updateKey, $0.sequence, $0.nonce) = (nil, nil, nil) }
-        try store.addDevice(bare, id: phone.id, owner: .user("alice"), at: start)
-        try refuses(phone.signed(11), "bad-record-signature")
-        try refuses(phone.end(), "bad-record-signature")
-        #expect(try store.post(phone.signed(11, over: .session), session: .user("alice")) == "updated")
-        #expect(try store.post(phone.signed(12)) == "unchanged")
-        // Records without one keep it.
-        #expect(try store.addDevice(bare, id: phone.id, owner: .user("alice"), at: start) == .unchanged)
-        #expect(try store.post(phone.signed(13)) == "unchanged")
-    }
-
-    @Test func aPostHasToBeSignedEvenIfTheOperatorReplaces() throws {
-        try enrol()
-        var next = phone
-        (next.key, next.updateKey, next.generation) = (DeviceKey().publicKey, SigningKey(), 1)
-        func replace(_ record: SignedRecord) throws -> RegistrationOutcome {
-            try store.addDevice(
-                next.record(20), signed: record, id: phone.id, owner: .user("bob"), replace: true, at: start)
-        }
-        #expect(code { try replace(next.signed(20, over: .session, by: phone.updateKey)) } == .badRecordSignature)
-        #expect(code { try replace(next.signed(20)) } == .badRecordSignature)
-        #expect(try replace(next.signed(20, over: .session)) == .updated)
-        #expect(try store.post(next.signed(21)) == "unchanged")
-    }
-
-    // MARK: The sequence
-
     @Test func aRecordThatComesTwiceOrLateChangesNothing() throws {
         try enrol()
         let first = try phone.signed(11) { $0.token = "aa" }
@@ -176,103 +72,6 @@ struct PostTests {
         let reply = try SignedReply.open(answer.body, to: first.asked, trusting: trust, for: .app, at: start)
         #expect(reply?.sequence == 12)
         #expect(try store.sequence(of: phone.id) == 12 && store.sequence(of: "phone2") == 0)
-    }
-
-    /// A store from a backup: what the phone sends next is later than what both have.
-    @Test func anOlderCopyOfTheStoreTakesWhatComesNext() throws {
-        let home = try Home()
-        var phone = PostingPhone(of: try home.store.generateProviderKey(topic: .app, at: start).publicKey)
-        phone.id = "phone1"
-        #expect(try home.store.post(phone.signed(10, over: .session), session: .user("alice")) == "added")
-        let (backup, key) = ("\(home.scratch.path)/backup", "\(home.scratch.path)/backup.key")
-        try home.store.backUp(to: backup, key: key)
-        let lost = try phone.signed(11) { $0.token = "aa" }
-        #expect(try home.store.post(lost) == "updated")
-        _ = try SQLiteKeyStore.restore(
-            backup, to: "\(home.scratch.path)/restored", key: key, passphrase: nil, replace: false, options: .quick,
-            at: start)
-        let store = try SQLiteKeyStore.open(in: "\(home.scratch.path)/restored", passphrase: nil, options: .quick)
-        #expect(try store.post(phone.signed(12) { $0.token = "bb" }) == "updated")
-        #expect(try store.post(lost) == "stale-record")
-        #expect(try store.device(id: "phone1")?.token == "bb")
-    }
-
-    // MARK: Removal
-
-    enum Remover: CaseIterable { case apns, theOperator }
-
-    /// [D-23] [D-39]
-    @Test(arguments: Remover.allCases)
-    func aRecordThatIsUnderWayUndoesNoRemoval(_ remover: Remover) throws {
-        try enrol()
-        switch remover {
-        case .apns: #expect(try store.removeDevices([LostDevice(id: phone.id, at: start)], at: start).removed == 1)
-        case .theOperator: #expect(try store.removeDevice(id: phone.id, at: start))
-        }
-        let known = try #require(try store.held(phone.id))
-        let until = start.milliseconds + Self.day
-        #expect(known.signing == RemovedDevice.Signing(updateKey: phone.updateKey.publicKey, sequence: until))
-        #expect(known.user == "alice" && known.topic == phone.record(0).topic)
-        try refuses(phone.signed(until, over: .session), session: .user("alice"), "stale-record")
-        try refuses(phone.signed(until), remover == .apns ? "stale-record" : "unknown-device")
-        try refuses(
-            phone.signed(until + 1, by: SigningKey()), remover == .apns ? "bad-record-signature" : "unknown-device")
-        if remover == .apns {
-            #expect(try store.post(phone.signed(until + 1)) == "added")
-        } else {
-            try refuses(phone.signed(until + 1), "unknown-device")
-            try refuses(phone.end(), "unknown-device")
-            #expect(try store.post(phone.signed(until + 1, over: .session), session: .user("alice")) == "added")
-        }
-        #expect(try store.device(id: phone.id)?.user == "alice" && store.held(phone.id)?.removed == nil)
-    }
-
-    @Test func aHigherSequenceThanARemovalsStays() throws {
-        let ahead = start.milliseconds + 2 * Self.day
-        try enrol(.user("alice"), ahead)
-        #expect(try store.removeDevices([LostDevice(id: phone.id, at: start)], at: start).removed == 1)
-        try refuses(phone.signed(ahead), "stale-record")
-        #expect(try store.post(phone.signed(ahead + 1)) == "added")
-    }
-
-    /// [D-26]
-    @Test func anEndOutranksEverything() throws {
-        try enrol()
-        let largest = DeviceEnd.sequence - 1
-        #expect(try store.post(phone.signed(largest)) == "unchanged")
-        try refuses(phone.end(by: SigningKey()), "bad-record-signature")
-        #expect(try store.post(phone.end()) == "ended")
-        #expect(try store.device(id: phone.id) == nil)
-        #expect(try store.held(phone.id)?.signing.sequence == DeviceEnd.sequence)
-        try refuses(phone.end(), "unknown-device")
-        try refuses(phone.signed(largest), "unknown-device")
-        var other = phone
-        (other.updateKey, other.generation) = (SigningKey(), 3)
-        for phone in [phone, other] {
-            try refuses(phone.signed(largest, over: .session), session: .user("alice"), "stale-record")
-        }
-        // The user logs in again on the same phone.
-        other.id = "phone2"
-        #expect(try store.post(other.signed(1, over: .session), session: .user("alice")) == "added")
-        // The operator brings the id back: as a device that has said nothing.
-        let bare = DeviceRegistration(
-            publicKey: DeviceKey().publicKey, topic: try .app, generation: 4, createdAt: start)
-        #expect(try store.addDevice(bare, id: phone.id, owner: .user("alice"), at: start + 1) == .added)
-        #expect(try store.device(id: phone.id)?.updateKey == nil && store.sequence(of: phone.id) == 0)
-    }
-
-    /// It needs none, and whoever brings it is not asked.
-    @Test(arguments: [DeviceOwner.user("alice"), .user("bob"), .nobody, .unchanged])
-    func anEndIsTakenInAnySession(_ owner: DeviceOwner) throws {
-        try enrol()
-        #expect(try store.post(phone.end(), session: owner) == "ended")
-    }
-
-    @Test func anEndAfterAPNsAnswerStays() throws {
-        try enrol()
-        #expect(try store.removeDevices([LostDevice(id: phone.id, at: start)], at: start).removed == 1)
-        #expect(try store.post(phone.end(), at: start + 1) == "ended")
-        try refuses(phone.signed(DeviceEnd.sequence - 1), "unknown-device")
     }
 
     // MARK: Two stores
@@ -312,31 +111,6 @@ struct PostTests {
         // Nor does a later one.
         #expect(try store.importDevices([later], at: start + 73).stale == 0)
         #expect(try store.sequence(of: phone.id) == 14 && store.device(id: phone.id)?.updatedAt == start + 71)
-    }
-
-    @Test func aRemovalIsImportedWithItsSequence() throws {
-        try enrol()
-        let other = try Home(.memory).store
-        let late = try Home(.memory).store
-        for other in [other, late] {
-            #expect(try other.importDevices([exported(by: store, of: phone.id)], at: start + 1).added == 1)
-        }
-        #expect(try store.post(phone.end(), at: start + 60) == "ended")
-        // A record that reaches another store after the end does not outlive it, or undo it.
-        #expect(try late.post(phone.signed(50), at: start + 70) == "unchanged")
-        let record = try exported(by: late, of: phone.id)
-        #expect(try late.importDevices([exported(by: store, of: phone.id)], at: start + 80).removed == 1)
-        #expect(try store.importDevices([record], at: start + 80).stale == 1)
-        #expect(try other.importDevices([exported(by: store, of: phone.id)], at: start + 61).removed == 1)
-        #expect(try other.post(phone.signed(99), at: start + 62) == "unknown-device")
-        #expect(try other.post(phone.signed(99, over: .session), session: .user("alice")) == "stale-record")
-        // An end outranks a later removal.
-        let third = try Home(.memory).store
-        let removal = RemovedDevice(id: phone.id, removedAt: start + 90)
-        #expect(try third.importDevices([.removed(removal)], at: start + 91).removed == 1)
-        #expect(try third.importDevices([exported(by: store, of: phone.id)], at: start + 92).removed == 1)
-        #expect(try third.importDevices([.removed(removal)], at: start + 93).stale == 1)
-        #expect(try third.sequence(of: phone.id) == DeviceEnd.sequence)
     }
 
     // MARK: Replies

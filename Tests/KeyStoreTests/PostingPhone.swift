@@ -31,11 +31,8 @@ struct PostingPhone {
             record(sequence, change), by: key ?? updateKey, over: channel, for: topic ?? .app)
     }
 
-    func end(by key: SigningKey? = nil, at provider: ProviderPublicKey? = nil, for topic: Topic? = nil) throws
-        -> SignedRecord
-    {
-        try SignedRecord(
-            DeviceEnd(of: id, at: provider ?? self.provider), by: key ?? updateKey, for: topic ?? .app)
+    func end(by key: SigningKey? = nil) throws -> SignedRecord {
+        try SignedRecord(DeviceEnd(of: id, at: provider), by: key ?? updateKey, for: .app)
     }
 }
 

@@ -44,33 +44,6 @@ struct RemovedDeviceTests {
         #expect(try removed(store).map(\.removedAt) == [start + 100])
     }
 
-    /// Removed at 100; a line's time, if it has one, and the time at which its key was made, if it says so.
-    @Test(
-        arguments: [
-            (updated: nil, created: 99, comesBack: false), (nil, 100, false), (nil, 101, true),
-            (99, 101, false), (100, 101, false), (101, 0, true), (101, 101, true), (101, nil, true),
-            // Leaving the time out does not make an old record a new one.
-            (nil, nil, false),
-            // No time is later than now, which is 1000.
-            (5000, 0, true), (nil, 5000, true),
-        ] as [(updated: UInt64?, created: UInt64?, comesBack: Bool)])
-    func anOlderLineDoesNotBringADeviceBack(
-        _ line: (updated: UInt64?, created: UInt64?, comesBack: Bool)
-    ) throws {
-        let store = try Home(.memory).store
-        _ = try store.addDevice(registration(), id: "a", at: start)
-        _ = try store.removeDevice(id: "a", at: start + 100)
-        let change = DeviceChange.registered(
-            id: "a", registration(created: line.created.map { start + $0 }), updatedAt: line.updated.map { start + $0 })
-        let result = try store.importDevices([change], at: start + 1000)
-        #expect(result.added == (line.comesBack ? 1 : 0) && result.stale == (line.comesBack ? 0 : 1))
-        #expect(try (store.device(id: "a") != nil) == line.comesBack)
-        #expect(try removed(store).isEmpty == line.comesBack)
-        #expect(try store.device(id: "a").map { $0.updatedAt <= start + 1000 } ?? true)
-        #expect(try store.importDevices([change], replace: true, at: start + 1000).refused.isEmpty)
-        #expect(try store.device(id: "a") != nil && removed(store).isEmpty)
-    }
-
     /// Later than now by two days, until 2100, after that and in microseconds.
     private static let clocks: [(ahead: UInt64, isTaken: Bool)] = [
         (172_800_000, true), (4_102_444_800_000 - start.milliseconds - 1_000_000, true),
@@ -113,36 +86,6 @@ struct RemovedDeviceTests {
         #expect(try store.device(id: "a").map { $0.updatedAt <= now } == true)
         #expect(try (store.device(id: "b") == nil) == clock.isTaken)
         #expect(try removed(store).allSatisfy { $0.removedAt <= now })
-    }
-
-    /// A device that registered at 100, or was removed then; a removal of another store's.
-    @Test(
-        arguments: [
-            (99, nil, [0, 1]), (100, nil, [1, 0]), (101, nil, [1, 0]), (5000, nil, [1, 0]),
-            (99, 100, [0, 1]), (100, 100, [0, 0]), (101, 100, [1, 0]),
-        ] as [(removed: UInt64, before: UInt64?, outcome: [Int])])
-    func aRemovalIsTakenUnlessTheDeviceRegisteredAfterIt(
-        _ step: (removed: UInt64, before: UInt64?, outcome: [Int])
-    ) throws {
-        let store = try Home(.memory).store
-        _ = try store.addDevice(registration(), id: "a", at: start + 100)
-        if let before = step.before { _ = try store.removeDevice(id: "a", at: start + before) }
-        let removal = RemovedDevice(id: "a", removedAt: start + step.removed, reason: "x")
-        let result = try store.importDevices([.removed(removal)], at: start + 1000)
-        #expect([result.removed, result.stale] == step.outcome)
-        #expect(result.unchanged == 1 - step.outcome[0] - step.outcome[1])
-        #expect(try store.device(id: "a").map { _ in 1 } == (step.before == nil && step.removed < 100 ? 1 : nil))
-        #expect(try removed(store).allSatisfy { $0.removedAt <= start + 1000 })
-    }
-
-    @Test func aRemovalOfADeviceThatNeverWasHereIsRememberedToo() throws {
-        let store = try Home(.memory).store
-        let removal = RemovedDevice(id: "a", removedAt: start + 5)
-        #expect(try store.importDevices([.removed(removal)], at: start + 10).removed == 1)
-        #expect(try removed(store) == [removal])
-        let result = try store.importDevices(
-            [.registered(id: "a", registration(), updatedAt: start + 5)], at: start + 10)
-        #expect(result.stale == 1)
     }
 
     @Test func anInvalidRemovalIsRefusedByItself() throws {

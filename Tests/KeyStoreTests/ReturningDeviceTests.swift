@@ -6,9 +6,9 @@ import Testing
 /// A removed device is remembered with its user and its last key, so that nobody else takes its id.
 struct ReturningDeviceTests {
     private func registration(
-        _ key: DevicePublicKey = DeviceKey().publicKey, generation: UInt64 = 1, created: Timestamp? = start + 50
+        _ key: DevicePublicKey = DeviceKey().publicKey, generation: UInt64 = 1
     ) -> DeviceRegistration {
-        DeviceRegistration(publicKey: key, generation: generation, createdAt: created)
+        DeviceRegistration(publicKey: key, generation: generation, createdAt: start + 50)
     }
 
     private func removed(_ store: SQLiteKeyStore) throws -> [RemovedDevice] {
@@ -56,48 +56,6 @@ struct ReturningDeviceTests {
         #expect(try store.device(id: "a")?.user == "alice" && removed(store).isEmpty)
     }
 
-    @Test func theOperatorMayGiveTheIDToAnotherUser() throws {
-        let (store, _) = try scene()
-        #expect(
-            try store.addDevice(registration(), id: "a", owner: .user("bob"), replace: true, at: start + 60) == .added)
-        #expect(try store.device(id: "a")?.user == "bob" && removed(store).isEmpty)
-        let (other, _) = try scene()
-        #expect(try other.forgetRemovedDevices(upTo: start + 10) == 1)
-        #expect(try other.addDevice(registration(), id: "a", owner: .user("bob"), at: start + 60) == .added)
-    }
-
-    @Test(arguments: [(1, false), (2, false), (3, false), (4, true), (1027, true), (1028, false)] as [(UInt64, Bool)])
-    func anEarlierKeyDoesNotComeBack(_ generation: UInt64, _ isTaken: Bool) throws {
-        let (store, _) = try scene()
-        let new = registration(generation: generation)
-        let found = code { try store.addDevice(new, id: "a", owner: .user("alice"), at: start + 60) }
-        #expect(found == (isTaken ? nil : generation > 3 ? .generationTooHigh : .generationRollback))
-        #expect(try removed(store).isEmpty == isTaken)
-    }
-
-    @Test func aPostQuantumDeviceDoesNotGoBack() throws {
-        let store = try Home(.memory).store
-        let last = RemovedDevice.LastKey(generation: 3, suite: .xwing, id: DeviceKey().publicKey.id)
-        let removal = RemovedDevice(id: "a", removedAt: start, user: "alice", lastKey: last)
-        _ = try store.importDevices([.removed(removal)], at: start)
-        let new = registration(generation: 4)
-        #expect(code { try store.addDevice(new, id: "a", owner: .user("alice"), at: start + 60) } == .suiteDowngrade)
-        let exported = DeviceChange.registered(id: "a", new, owner: .user("alice"), updatedAt: start + 60)
-        #expect(try store.importDevices([exported], at: start + 60).stale == 1)
-        #expect(try store.device(id: "a") == nil)
-    }
-
-    /// Two stores: an old record that was repeated at the other one has a late time.
-    @Test(arguments: [(2, false), (3, true), (4, true)] as [(UInt64, Bool)])
-    func anExportDoesNotBringAnEarlierKeyBack(_ generation: UInt64, _ isTaken: Bool) throws {
-        let (store, _) = try scene()
-        let change = DeviceChange.registered(
-            id: "a", registration(generation: generation), owner: .user("bob"), updatedAt: start + 60)
-        let result = try store.importDevices([change], at: start + 60)
-        #expect([result.added, result.stale] == (isTaken ? [1, 0] : [0, 1]))
-        #expect(try store.device(id: "a")?.user == (isTaken ? "bob" : nil), "the other store has checked whose it is")
-    }
-
     @Test func aRemovalFromElsewhereKeepsWhatIsKnown() throws {
         let (store, key) = try scene()
         let last = RemovedDevice.LastKey(generation: 3, suite: .x25519, id: key.id)
@@ -114,16 +72,6 @@ struct ReturningDeviceTests {
         #expect(try store.removeDevices([LostDevice(id: "b", at: start + 20)], at: start + 30).unknown == 1)
     }
 
-    @Test func aKeyThatMovesLeavesItsUser() throws {
-        let store = try Home(.memory).store
-        let held = registration()
-        _ = try store.addDevice(held, id: "old", owner: .user("alice"), at: start)
-        _ = try store.addDevice(held, id: "new", owner: .user("alice"), at: start + 1)
-        #expect(try removed(store).map(\.user) == ["alice"])
-        #expect(
-            code { try store.addDevice(registration(), id: "old", owner: .user("bob"), at: start) } == .userMismatch)
-    }
-
     @Test func aUserWithInvisibleCharactersIsRefused() throws {
         let store = try Home(.memory).store
         for character in invisible {
@@ -134,36 +82,5 @@ struct ReturningDeviceTests {
             let removal = DeviceChange.removed(RemovedDevice(id: "a", removedAt: start, user: name))
             #expect(try store.importDevices([removal], at: start).refused.map(\.error.code) == [.invalidName])
         }
-    }
-
-    // MARK: Reports
-
-    @Test(arguments: StoreKind.allCases)
-    func tokenGrantAndUpdateKeyAreKept(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
-        let updateKey = SigningKey().publicKey
-        func registration(_ token: String?, _ environment: PushEnvironment?, _ grant: String?) -> DeviceRegistration {
-            var registration = DeviceRegistration(publicKey: .numbered(1), createdAt: start)
-            registration.token = token
-            registration.environment = environment
-            (registration.updateKey, registration.sequence) = (updateKey, 7)
-            registration.grant = grant
-            return registration
-        }
-        let first = registration("00ff10", .production, "abc_-")
-        #expect(try store.addDevice(first, id: "a", at: start) == .added)
-        #expect(try store.addDevice(first, id: "a", at: start) == .unchanged)
-        var device = try #require(try store.device(id: "a"))
-        #expect(device.token == "00ff10" && device.environment == .production && device.grant == "abc_-")
-        #expect(device.updateKey == updateKey && device.sequence == 7)
-        #expect(try store.addDevice(registration("00ff11", .production, "abc_-"), id: "a", at: start) == .updated)
-        #expect(try store.addDevice(registration("00ff11", .development, "abc_-"), id: "a", at: start) == .updated)
-        #expect(try store.addDevice(registration("00ff11", .development, nil), id: "a", at: start) == .unchanged)
-        device = try #require(try store.device(id: "a"))
-        #expect(device.token == "00ff11" && device.environment == .development && device.grant == "abc_-")
-        let result = try store.importDevices(
-            [.registered(id: "a", registration("aa", .production, "g"), updatedAt: start + 9)], at: start + 10)
-        #expect(result.updated == 1)
-        #expect(try store.device(id: "a")?.token == "aa")
     }
 }

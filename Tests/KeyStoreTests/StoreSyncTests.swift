@@ -1,5 +1,4 @@
 import Pushcrypt
-import Seed
 import Testing
 
 @testable import PushcryptKeyStore
@@ -23,77 +22,6 @@ struct StoreSyncTests {
         }
         try store.forEachRemovedDevice { changes.append(.removed(try $0.get())) }
         return changes
-    }
-
-    /// The last event of a device, in whichever store.
-    private struct Last: Equatable {
-        var time: Timestamp
-        var user: String?
-        var isRemoved = false
-    }
-
-    @Test(arguments: 0..<12 as Range<UInt64>)
-    func storesAgreeInTheEnd(_ seed: UInt64) throws {
-        var random = Seed(seed)
-        let stores = [try Home(.memory).store, try Home(.memory).store]
-        var keys: [String: DevicePublicKey] = [:]
-        var lasts: [String: Last] = [:]
-        var now = start
-        for step in 0..<120 as Range<UInt64> {
-            now = now.next
-            let store = stores[Int(random.next() % 2)]
-            let id = "device \(random.next() % 6)"
-            switch random.next() % 10 {
-            case 0..<5:
-                let user = ["alice", "bob", nil][Int(random.next() % 3)]
-                let key = keys[id, default: DeviceKey().publicKey]
-                keys[id] = key
-                let registration = DeviceRegistration(publicKey: key, generation: step + 1, createdAt: start)
-                // The operator gives the device to another user.
-                _ = try store.addDevice(
-                    registration, id: id, owner: user.map { .user($0) } ?? .nobody, replace: true, at: now)
-                lasts[id] = Last(time: now, user: user)
-            case 5..<8:
-                // A store that does not know the device has nothing to remove.
-                if try store.removeDevice(id: id, at: now) { lasts[id] = Last(time: now, isRemoved: true) }
-            default:
-                let (from, to) = random.next() % 2 == 0 ? (0, 1) : (1, 0)
-                let changes = try Self.export(stores[from])
-                #expect(try stores[to].importDevices(changes, at: now).refused.isEmpty)
-            }
-        }
-        for (from, to) in [(0, 1), (1, 0), (0, 1)] {
-            _ = try stores[to].importDevices(try Self.export(stores[from]).reversed(), at: now)
-        }
-        for store in stores {
-            var found: [String: Last] = [:]
-            try store.forEachDevice { entry in
-                let device = try entry.get()
-                found[device.id] = Last(time: device.updatedAt, user: device.user)
-            }
-            try store.forEachRemovedDevice { entry in
-                let device = try entry.get()
-                #expect(found[device.id] == nil)
-                found[device.id] = Last(time: device.removedAt, isRemoved: true)
-            }
-            #expect(found == lasts)
-            let again = try store.importDevices(try Self.export(stores[0]), at: now)
-            #expect(again.unchanged == lasts.count)
-        }
-    }
-
-    @Test func ofTwoRegistrationsInOneMillisecondTheLaterKeyIsTaken() throws {
-        let keys = [DeviceKey().publicKey, DeviceKey().publicKey]
-        let changes = keys.indices.map { index in
-            DeviceChange.registered(
-                id: "a", DeviceRegistration(publicKey: keys[index], generation: UInt64(index), createdAt: start),
-                updatedAt: start)
-        }
-        for order in [changes, changes.reversed()] {
-            let store = try Home(.memory).store
-            _ = try store.importDevices(order, at: start)
-            #expect(try store.device(id: "a")?.publicKey == keys[1])
-        }
     }
 
     @Test func aKeyThatHasMovedMovesInTheOtherStoreToo() throws {
