@@ -32,14 +32,6 @@ struct DeviceKeyTests {
         #expect(state.key(KeyID(value: key.keyID.value ^ 1), at: start) == nil)
     }
 
-    @Test func anImportedKeyIsTheKeyThatWasGiven() throws {
-        var state = State()
-        let key = DeviceKey()
-        let stored = try state.add(key, at: start)
-        #expect(state.accounts.map(\.name) == ["default"] && stored.publicKey == key.publicKey)
-        #expect(try state.key(stored.keyID, at: start)?.key.deviceKey().scalar == key.scalar)
-    }
-
     @Test func theDefaultIsTheFirstAccountThatHasKeys() throws {
         var state = State()
         try state.pin(ProviderPin(OneProvider.key.publicKey), for: "pins only")
@@ -91,48 +83,6 @@ struct DeviceKeyTests {
 
     // MARK: Rotation
 
-    @Test func aPendingKeyOpensBeforeTheProviderHearsOfIt() throws {
-        var state = try state("one")
-        let active = state.keys[0]
-        let pending = try state.rotate(at: start + 10)
-        #expect(pending.state == .pending && pending.generation == 2 && pending.createdAt == start + 10)
-        #expect(pending.publicKey != active.publicKey && state.accounts[0].currentKey == pending)
-        for key in [active, pending] { #expect(state.key(key.keyID, at: start)?.key == key) }
-        // A lost reply is answered by rotating again.
-        #expect(try state.rotate(at: start + 999) == pending)
-        #expect(states(state) == [.active, .pending])
-    }
-
-    @Test func aConfirmedKeyIsActiveAndTheOldOneOpensUpToItsEnd() throws {
-        var state = try state("one")
-        let old = state.keys[0]
-        let pending = try state.rotate(at: start)
-        let confirmed = try #require(try state.confirm(grace: .seconds(60), at: start + 10))
-        #expect(confirmed.publicKey == pending.publicKey && confirmed.state == .active)
-        #expect(states(state) == [.retiring, .active] && state.accounts[0].currentKey == confirmed)
-        let end = start + 70
-        #expect(state.keys[0].retiresAt == end)
-        #expect(state.key(old.keyID, at: end) != nil && state.key(old.keyID, at: end.next) == nil)
-        let before = state
-        #expect(try state.confirm(at: start + 20) == nil, "nothing is pending any more")
-        #expect(state.purge(endedBefore: end).isEmpty && state == before)
-        #expect(state.purge(endedBefore: end.next).map(\.publicKey) == [old.publicKey])
-        #expect(states(state) == [.active])
-    }
-
-    /// The provider acknowledged the second key twice; the third it has never heard of.
-    @Test func anOldReplyThatComesAgainConfirmsNothing() throws {
-        var state = try state("one")
-        let second = try state.rotate(at: start)
-        #expect(try state.confirm(acknowledged: second.keyID, at: start) != nil)
-        let third = try state.rotate(at: start + 1)
-        for old in [second.keyID, state.keys[0].keyID, KeyID(value: 0)] {
-            #expect(try state.confirm(acknowledged: old, at: start + 2) == nil)
-        }
-        #expect(states(state) == [.retiring, .active, .pending])
-        #expect(try state.confirm(acknowledged: third.keyID, at: start + 3)?.publicKey == third.publicKey)
-    }
-
     @Test func theStandardGraceOutlivesTheLongestTimeToLive() throws {
         var state = try state("one")
         try state.rotate(at: start)
@@ -143,17 +93,6 @@ struct DeviceKeyTests {
         try state.confirm(grace: .seconds(.max), at: start)
         #expect(state.keys[1].retiresAt?.milliseconds == .max)
         #expect(state.key(state.keys[1].keyID, at: Timestamp(milliseconds: .max)) != nil)
-    }
-
-    @Test func aKeyMayRotateWhileOthersStillRetire() throws {
-        var state = try state("one")
-        for day in 1...3 as ClosedRange<UInt64> {
-            try state.rotate(at: start + day * 86_400)
-            try state.confirm(at: start + day * 86_400)
-        }
-        #expect(states(state) == [.retiring, .retiring, .retiring, .active])
-        #expect(state.keys.map(\.generation) == [1, 2, 3, 4])
-        #expect(state.keys.compactMap(\.retiresAt) == (1...3).map { start + $0 * 86_400 + 31 * 86_400 })
     }
 
     @Test func aPurgeIsOfOneAccountOrOfAll() throws {
@@ -193,47 +132,7 @@ struct DeviceKeyTests {
         func next() -> DeviceKey { keys.popLast() ?? DeviceKey() }
     }
 
-    @Test func aLogOutDeletesEveryKeyOfTheAccountAndCanBeRepeated() throws {
-        var state = try state("one", "two")
-        try state.rotate("one", at: start)
-        let kept = state.keys[2]
-        #expect(state.removeAccount("one").map(\.state) == [.active, .pending])
-        #expect(state.keys == [kept] && state.removeAccount("one").isEmpty)
-        #expect(try state.add(to: "one", at: start).generation == 1)
-    }
-
     // MARK: Refused keys [D-47] [D-49]
-
-    @Test func aRefusedKeyOpensFor31Days() throws {
-        var state = try state("one", "two")
-        #expect(state.refuse(state.keys[0].publicKey, of: "one", at: start) == false, "the only key")
-        let pending = try state.rotate("one", at: start)
-        let before = state
-        #expect(state.refuse(state.keys[0].publicKey, of: "one", at: start) == false)
-        #expect(state.refuse(pending.publicKey, of: "two", at: start) == false)
-        #expect(!state.refuse(pending.publicKey, of: "nobody", at: start) && state == before)
-        #expect(state.refuse(pending.publicKey, of: "one", at: start) == true)
-        #expect(state.refuse(pending.publicKey, of: "one", at: start) == false)
-        #expect(state.accounts[0].keys.map(\.state) == [.active, .retiring])
-        let end = start.adding(.days(31))
-        #expect(state.key(pending.keyID, at: end) != nil && state.key(pending.keyID, at: end.next) == nil)
-        #expect(try state.rotate("one", at: start).generation == 3)
-    }
-
-    /// One of the provider's servers has accepted the key before another refused it.
-    @Test func aRefusedKeyThatIsAcknowledgedBecomesActive() throws {
-        var state = try state("one")
-        let first = state.keys[0]
-        let refused = try state.rotate(at: start)
-        #expect(state.refuse(refused.publicKey, of: "one", at: start) == true)
-        #expect(try state.confirm(at: start) == nil)
-        #expect(try state.confirm(acknowledged: refused.keyID, at: start)?.keyID == refused.keyID)
-        #expect(states(state) == [.retiring, .active] && state.keys[1].retiresAt == nil)
-        #expect(try state.confirm(acknowledged: first.keyID, at: start) == nil, "a replaced key never comes back")
-        let next = try state.rotate(at: start)
-        #expect(try state.confirm(acknowledged: next.keyID, at: start) != nil)
-        #expect(try state.confirm(acknowledged: refused.keyID, at: start) == nil)
-    }
 
     @Test func aRefusedKeyIsReplacedByTheNext() throws {
         var state = try state("one")

@@ -108,34 +108,6 @@ struct OfflineKeyTests {
         #expect(store.check().allSatisfy { $0.severity == .note })
     }
 
-    @Test func afterATheftTheFloorIsTheNewEpoch() throws {
-        let store = try offline().store
-        let request = try store.requestCertificate(stolen: true, at: start + 1).request
-        let after = try store.installCertificate(request.certify(by: key, at: start + 5), at: start + 5)
-        #expect(after.certificate?.floor == after.epoch && after.certificate?.graceUntil == nil)
-    }
-
-    @Test func onlyTheLastRequestIsAnswered() throws {
-        let home = try offline(.disk)
-        let first = try home.store.requestCertificate(at: start + 1).request
-        let sealed = try #require(try home.sealed())
-        let (second, replacesAnother) = try home.store.requestCertificate(at: start + 1)
-        #expect(replacesAnother)
-        #expect(try !home.holds(sealed))
-        let late = try first.certify(by: key, at: start + 2)
-        #expect(code { try home.store.installCertificate(late, at: start + 2) } == .wrongCertificate)
-        #expect(try home.store.installCertificate(second.certify(by: key, at: start + 2), at: start + 2).epoch > 0)
-    }
-
-    @Test func theOldSigningKeyIsDestroyedByTheInstallation() throws {
-        let home = try offline(.disk)
-        let old = try #require(try home.sealed())
-        let request = try home.store.requestCertificate(at: start + 1).request
-        #expect(try home.holds(old))
-        _ = try home.store.installCertificate(request.certify(by: key, at: start + 2), at: start + 2)
-        #expect(try !home.holds(old))
-    }
-
     @Test func aWrongCertificateIsRefusedAndChangesNothing() throws {
         let store = try offline().store
         let (request, _) = try store.requestCertificate(at: start + 1)
@@ -179,27 +151,5 @@ struct OfflineKeyTests {
         #expect(try store.signer().epoch == before.epoch)
         // No clock stops it.
         #expect(refusal(try signed(plan(next + 400 * 86_400)), at: start + 450 * Self.day) == nil)
-    }
-
-    @Test func aRotationInBetweenMakesARequestVoid() throws {
-        let store = try Home(.memory).store
-        _ = try store.importProviderKey(key, topic: .app, at: start)
-        let request = try store.requestCertificate(at: start).request
-        try store.rotateSigningKey(at: start + 1)
-        let signed = try request.certify(by: key, at: start + 2)
-        #expect(code { try store.installCertificate(signed, at: start + 2) } == .wrongCertificate)
-    }
-
-    /// A separate service that certifies has the same request, and its answer is installed the same way.
-    @Test func aRequestNamesWhatTheFloorFollowsFrom() throws {
-        let store = try Home(.memory).store
-        _ = try store.importProviderKey(key, topic: .app, at: start)
-        let epochs = try [0, 10, 60].map {
-            try store.rotateSigningKey(at: start + $0 * Self.day).epoch
-        }
-        let now = start + 61 * Self.day
-        let request = try store.requestCertificate(at: now).request
-        #expect(request.past.map(\.epoch) == [epochs[1]] && request.current?.epoch == epochs[2])
-        #expect(try request.plan(at: now).floor == epochs[1])
     }
 }

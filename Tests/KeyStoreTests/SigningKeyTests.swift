@@ -35,66 +35,6 @@ struct SigningKeyTests {
         #expect(try store.providerSecret().publicKey == before.publicKey)
     }
 
-    @Test func aPhoneFollowsEveryRotationWithOneCertificate() throws {
-        let store = try provider().store
-        var phone = ProviderTrust(pinned: [try store.providerKey().publicKey])
-        var asleep = phone
-        for hour in 1...5 as ClosedRange<UInt64> {
-            let certificate = try #require(try store.rotateSigningKey(at: start + hour * 3600).certificate)
-            #expect(try phone.accept(certificate, for: .app) == .raised)
-        }
-        let certificate = try #require(try store.providerKey().certificate)
-        #expect(try asleep.accept(certificate, for: .app) == .raised)
-        #expect(asleep.pins[0].learned.certificate == phone.pins[0].learned.certificate)
-    }
-
-    // MARK: Certificates
-
-    @Test func anEpochIsAboveTheLastAndTheSecondsSince1970() throws {
-        let store = try provider().store
-        var epochs: [UInt32] = []
-        for seconds in [0, 0, 0, 1, 100, 100] as [UInt64] {
-            epochs.append(try store.rotateSigningKey(at: start + seconds).epoch)
-        }
-        #expect(epochs == [0, 1, 2, 3, 100, 101].map { Self.first + $0 })
-    }
-
-    /// Rotations on these days; the floor on the last is the lowest epoch that was in use within 38 days.
-    @Test(
-        arguments: [
-            ([0], nil), ([0, 20], nil), ([0, 38], nil), ([0, 39], 0), ([0, 20, 40], 0), ([0, 20, 58], 0),
-            ([0, 20, 59], 1), ([0, 10, 20, 30, 40, 50], 1),
-        ] as [([UInt64], Int?)])
-    func aFloorEndsWhatNoServerHasSignedForLong(_ days: [UInt64], _ floor: Int?) throws {
-        let store = try provider().store
-        var epochs: [UInt32] = []
-        for day in days {
-            epochs.append(try store.rotateSigningKey(at: start + day * Self.day).epoch)
-        }
-        let certificate = try #require(try store.providerKey().certificate)
-        #expect(certificate.floor == floor.map { epochs[$0] } ?? 0)
-        let past = try store.provider().key(nil).past
-        #expect(past.allSatisfy { $0.epoch >= certificate.floor }, "the others are forgotten")
-        #expect(store.check().allSatisfy { $0.severity == .note })
-    }
-
-    @Test func aFloorNeverFalls() throws {
-        let store = try provider().store
-        let stolen = try store.rotateSigningKey(stolen: true, anyway: true, at: start)
-        #expect(stolen.certificate?.floor == stolen.epoch && stolen.certificate?.graceUntil == nil)
-        let planned = try store.rotateSigningKey(at: start + Self.day)
-        #expect(planned.certificate?.floor == stolen.epoch)
-    }
-
-    @Test func aCertificateMayExpire() throws {
-        let store = try provider().store
-        #expect(
-            try store.rotateSigningKey(expires: .days(90), at: start).certificate?.expiresAt == start + 90 * Self.day)
-        #expect(try store.rotateSigningKey(at: start).certificate?.expiresAt == nil)
-    }
-
-    // MARK: Refusals
-
     @Test(arguments: StoreKind.allCases)
     func afterATheftOfAStoreWithTheProviderKeyARotationIsOfNoUse(_ kind: StoreKind) throws {
         let store = try provider(kind).store
@@ -106,16 +46,6 @@ struct SigningKeyTests {
         #expect(code { try store.requestCertificate(stolen: true, at: start) } == .rotationRefused)
         #expect(try store.providerKeys() == before)
         #expect(try store.rotateSigningKey(stolen: true, anyway: true, at: start).epoch > 0)
-    }
-
-    /// Under a clock that was ahead by 390 days, then right again.
-    @Test func oneRotationUnderAWrongClockEndsNoOther() throws {
-        let store = try provider().store
-        let ahead = try store.rotateSigningKey(at: start + 390 * Self.day)
-        let stolen = try store.rotateSigningKey(stolen: true, anyway: true, at: start)
-        #expect(stolen.epoch == ahead.epoch + 1 && stolen.certificate?.floor == stolen.epoch)
-        #expect(try store.rotateSigningKey(at: start + 1).epoch == stolen.epoch + 1)
-        #expect(try store.signer().epoch == stolen.epoch + 1)
     }
 
     /// [T-9]
@@ -174,26 +104,6 @@ struct SigningKeyTests {
         #expect(try rotate(at: start + 9 * Self.day) == nil)
         #expect(try rotate(at: start + 10 * Self.day) != nil)
         #expect(ended == [0, first])
-    }
-
-    // MARK: The old key
-
-    @Test func theOldSigningKeyIsInNoneOfTheFiles() throws {
-        let home = try provider(.disk)
-        try home.store.rotateSigningKey(at: start)
-        let seed = try #require(try home.store.signingCredential().credential).key.withSeed { Bytes(copying: $0) }
-        let old = try #require(try home.sealed())
-        #expect(try home.holds(old))
-        try home.store.rotateSigningKey(at: start)
-        let bytes = try home.scratch.bytes()
-        #expect(try !bytes.contains(seed) && !home.holds(old) && home.holds(#require(try home.sealed())))
-    }
-
-    @Test func aFirstRotationDestroysNothing() throws {
-        let home = try provider(.disk)
-        let before = try home.store.provider().secrets
-        try home.store.rotateSigningKey(stolen: true, anyway: true, at: start)
-        #expect(try home.store.provider().secrets.first == before.first && before.count == 1)
     }
 
     /// The old key is overwritten by the transaction that makes the new certificate durable, so never before it.

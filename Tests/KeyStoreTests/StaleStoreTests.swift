@@ -8,11 +8,10 @@ struct StaleStoreTests {
     private static let day: UInt64 = 86_400
 
     private func registration(
-        _ certificate: Certificate?, of provider: ProviderPublicKey?, number: Int = 0, topic: Topic? = nil
+        _ certificate: Certificate?, of provider: ProviderPublicKey?, number: Int = 0
     ) -> DeviceRegistration {
         DeviceRegistration(
-            publicKey: .numbered(number), topic: topic, createdAt: start, pinnedProvider: provider,
-            certificate: certificate)
+            publicKey: .numbered(number), createdAt: start, pinnedProvider: provider, certificate: certificate)
     }
 
     /// A provider whose store was copied, and then rotated once a day.
@@ -67,30 +66,6 @@ struct StaleStoreTests {
         }
         #expect(try copy.providerKey().warning == nil)
         #expect(copy.check().allSatisfy { $0.severity == .note })
-    }
-
-    @Test func theHighestProofCounts() throws {
-        let scene = try Scene((1, 3))
-        for (number, index) in [1, 2, 0].enumerated() {
-            let record = registration(scene.lost[index], of: scene.provider, number: number)
-            try scene.copy.addDevice(record, id: "\(number)", at: start + 4 * Self.day)
-        }
-        #expect(try scene.copy.providerKey().provenCertificate == scene.lost[2])
-    }
-
-    @Test func theStoresOwnCertificatesProveNothing() throws {
-        let store = try Home(.memory).store
-        let provider = try store.generateProviderKey(topic: .app, at: start).publicKey
-        var issued: [Certificate] = []
-        for day in 0..<5 as Range<UInt64> {
-            issued.append(try #require(try store.rotateSigningKey(at: start + day * Self.day).certificate))
-        }
-        for (number, certificate) in issued.enumerated() {
-            try store.addDevice(
-                registration(certificate, of: provider, number: number), id: "\(number)", at: start + 5 * Self.day)
-            #expect(try store.device(id: "\(number)")?.epoch == certificate.epoch)
-        }
-        #expect(try store.providerKey().warning == nil)
     }
 
     @Test func aForgedCertificateIsIgnored() throws {
@@ -157,22 +132,6 @@ struct StaleStoreTests {
         #expect(try next.plan(at: start + 4).floor < signed.certificate.epoch)
     }
 
-    @Test func aRequestOfAStaleStoreSaysSo() throws {
-        let key = ProviderKey()
-        let scene = try Scene((0, 0))
-        _ = try scene.copy.importProviderKey(key, named: "offline", topic: .app, at: start)
-        let unknown = try UnsignedCertificate(
-            CertificatePlan(after: nil, at: start), for: SigningKey().publicKey, provider: key.publicKey, topic: .app
-        ).signed(by: key)
-        _ = try scene.copy.takeProviderKeyOffline(key, named: "offline", at: start)
-        try scene.copy.addDevice(registration(unknown, of: key.publicKey), id: "phone", at: start)
-        let request = try scene.copy.requestCertificate(for: "offline", at: start + 1).request
-        #expect(request.proven == unknown)
-        let signed = try request.certify(by: key, at: start + 2)
-        #expect(signed.certificate.floor == signed.certificate.epoch)
-        #expect(try scene.copy.installCertificate(signed, at: start + 2).warning == nil)
-    }
-
     @Test(arguments: [false, true])
     func importsProveToo(_ replace: Bool) throws {
         let scene = try Scene((1, 2))
@@ -193,14 +152,6 @@ struct StaleStoreTests {
                 certificate: fresh.lost[0]))
         #expect(try fresh.copy.importDevices([refused], at: start + 2 * Self.day).refused.count == 1)
         #expect(try fresh.copy.providerKey().warning == nil)
-    }
-
-    @Test func anExportedEpochIsTaken() throws {
-        let store = try Home(.memory).store
-        let change = DeviceChange.registered(
-            id: "a", registration(nil, of: ProviderKey().publicKey), updatedAt: start, epoch: 7)
-        _ = try store.importDevices([change], at: start)
-        #expect(try store.device(id: "a")?.epoch == 7)
     }
 
     @Test func aDamagedProviderKeyStopsNoRegistration() throws {

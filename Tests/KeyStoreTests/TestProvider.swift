@@ -24,13 +24,9 @@ struct TestProvider: Sendable {
     static func signingKey(_ number: Int) -> SigningKey { signingKeys[number % signingKeys.count] }
 
     /// A certificate that ends the epochs before it after 38 days, or at once if it has its epoch as its floor.
-    func certificate(
-        _ epoch: UInt32, floor: UInt32 = 0, graceUntil: Timestamp = start.adding(.days(38)),
-        expiresAt: Timestamp? = nil,
-        signing number: Int = 0
-    ) throws -> Certificate {
-        let plan = CertificatePlan(
-            epoch: epoch, floor: floor, graceUntil: floor == epoch ? nil : graceUntil, expiresAt: expiresAt)
+    func certificate(_ epoch: UInt32, floor: UInt32 = 0, signing number: Int = 0) throws -> Certificate {
+        let graceUntil = floor == epoch ? nil : start.adding(.days(38))
+        let plan = CertificatePlan(epoch: epoch, floor: floor, graceUntil: graceUntil, expiresAt: nil)
         return try certificate(plan, signing: number)
     }
 

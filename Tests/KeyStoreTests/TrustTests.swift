@@ -187,25 +187,6 @@ struct TrustTests {
         }
     }
 
-    @Test func keptTrustNeverFalls() throws {
-        var state = try pinned()
-        func learn(_ certificate: Certificate) throws -> ProviderTrust.Change {
-            try state.learn(certificate, of: provider.publicKey, topic: topic)
-        }
-        let first = try provider.certificate(5, floor: 4)
-        #expect(try learn(first) == .raised)
-        #expect(try learn(provider.certificate(3, floor: 3)) == .unchanged)
-        #expect(try learn(first) == .unchanged)
-        let later = try provider.certificate(7, floor: 1)
-        #expect(try learn(later) == .raised)
-        #expect(trust(state).learned == LearnedTrust(later, floor: 4))
-        let twin = try provider.certificate(7, floor: 2, signing: 1)
-        #expect(try learn(twin) == .conflict)
-        #expect(trust(state).learned == LearnedTrust(max(later, twin), floor: 4))
-        let wrong = try next.certificate(9)
-        #expect(code { try learn(wrong) } == .badCertificateSignature)
-    }
-
     /// Knowledge depends on what a phone has seen, and on no order; floors that fall and twins of one epoch, as of two machines
     /// and a restored store. [T-6]
     @Test func theSameIsKnownInWhateverOrderItIsLearned() throws {
@@ -225,32 +206,7 @@ struct TrustTests {
         }
     }
 
-    // MARK: Settling a message
-
-    @Test func aMessageSettlesItsKeyAndItsCertificateTogether() throws {
-        var state = try pinned()
-        let (active, pending) = (DeviceKey(), DeviceKey())
-        try state.add(active, topic: topic, at: start)
-        try state.rotate(nil, suite: nil, at: start) { _ in pending }
-        let certificate = try provider.certificate(1, floor: 1)
-        let before = state
-        state.settle(try provider.opened(with: active), topic: topic, at: start)
-        #expect(state == before, "nearly every message changes nothing")
-        let opened = try provider.opened(with: pending, certificate)
-        for _ in 0..<2 {
-            state.settle(opened, topic: topic, grace: .seconds(60), at: start + 5)
-            #expect(state.keys.map(\.state) == [.retiring, .active] && state.keys[0].retiresAt == start + 65)
-            #expect(trust(state).learned == LearnedTrust(certificate))
-        }
-        // A late message from before the rotation reverts nothing, also while the next key waits.
-        try state.rotate(at: start)
-        let waiting = state
-        state.settle(try provider.opened(with: active), topic: topic, at: start + 9)
-        #expect(state == waiting)
-        state.settle(try provider.opened(with: DeviceKey(), provider.certificate(2)), topic: topic, at: start)
-        #expect(trust(state).learned.certificate?.epoch == 2, "a device key that is gone is ignored")
-        #expect(state.keys == waiting.keys)
-    }
+    // MARK: Contradictions
 
     /// [T-3]
     @Test func aContradictionIsToldOnceToTheAccountsThatTrustTheProvider() throws {
