@@ -53,20 +53,6 @@ struct ExtensionDatabaseTests {
         return scratch
     }
 
-    @Test(arguments: Kind.allCases)
-    func aDamagedFileIsMadeAnewByTheNextWriter(_ kind: Kind) throws {
-        for damage in [Bytes(), Bytes("no database".utf8), Bytes(repeating: 0xff, count: 8192)] {
-            let scratch = try directory()
-            let before = Subject(kind, at: scratch.store)
-            #expect(before.add(1) == nil)
-            try writeFile(scratch.file(Self.name), damage)
-            #expect(Subject(kind, at: scratch.store).add(2) == nil)
-            #expect(before.add(3) == nil)
-            #expect(try before.numbers() == [2, 3])
-            #expect(try scratch.names() == [Self.name])
-        }
-    }
-
     /// A row that no version writes is skipped: the other kinds of rows, and the guard, keep theirs.
     @Test(arguments: Kind.allCases)
     func rowsOfAnotherFormHarmNoOther(_ kind: Kind) throws {
@@ -154,18 +140,6 @@ struct ExtensionDatabaseTests {
         #expect(try Subject(kind, at: path).numbers() == kept)
         disk.empty()
         #expect(subject.add(61) == nil)
-    }
-
-    @Test(arguments: Kind.allCases)
-    func onAReadOnlyDiskTheFileIsStillRead(_ kind: Kind) throws {
-        guard let disk = try SmallDisk(kilobytes: 300) else { return }
-        let path = disk.path + "/store"
-        try #require(unsafe mkdir(path, 0o700) == 0)
-        #expect(Subject(kind, at: path).add(1) == nil)
-        try disk.setReadOnly(true)
-        #expect(Subject(kind, at: path).add(2) == .inputOutput)
-        #expect(try Subject(kind, at: path).numbers() == [1])
-        try disk.setReadOnly(false)
     }
 
     /// SQLite's level EXTRA. With less, a power cut could bring back the journal of a change that was acknowledged, and

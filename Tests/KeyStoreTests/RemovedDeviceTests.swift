@@ -133,17 +133,6 @@ struct RemovedDeviceTests {
         #expect(try store.deviceCount() == (clock.isTaken ? 0 : 2))
     }
 
-    /// The key is the same and nothing else is new, but the phone has another token and is alive.
-    @Test func aDeviceThatSaysTheSameAgainHasRegisteredAgain() throws {
-        let store = try Home(.memory).store
-        _ = try store.addDevice(registration(), id: "a", at: start)
-        #expect(try store.addDevice(registration(), id: "a", at: start + 30) == .unchanged)
-        let result = try store.removeDevices([LostDevice(id: "a", at: start + 20)], at: start + 40)
-        #expect(result.kept == 1)
-        #expect(try store.importDevices([.registered(id: "a", registration())], at: start + 60).unchanged == 1)
-        #expect(try store.device(id: "a")?.updatedAt == start + 30, "a line is not the device")
-    }
-
     /// An answer may come long after the token that it is about.
     @Test func aDeviceWithAnotherTokenIsKept() throws {
         let store = try Home(.memory).store

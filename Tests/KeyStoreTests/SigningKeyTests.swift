@@ -105,22 +105,4 @@ struct SigningKeyTests {
         #expect(try rotate(at: start + 10 * Self.day) != nil)
         #expect(ended == [0, first])
     }
-
-    /// The old key is overwritten by the transaction that makes the new certificate durable, so never before it.
-    @Test func aRotationThatFailsChangesNothing() throws {
-        let home = try provider(.disk)
-        try home.store.rotateSigningKey(at: start)
-        let (record, sealed) = (try home.store.providerKey(), try home.sealed())
-        #expect(throws: KeyStoreError.self) {
-            try home.store.write { (store) throws(KeyStoreError) in
-                try store.changeProvider { (state) throws(KeyStoreError) in
-                    try state.rotate(nil, Rotation(), at: start + 1)
-                }
-                throw KeyStoreError(.diskFull, "")
-            }
-        }
-        #expect(try home.reopened().providerKey() == record)
-        #expect(try home.sealed() == sealed)
-        #expect(try home.store.signingCredential().credential?.certificate == record.certificate)
-    }
 }
