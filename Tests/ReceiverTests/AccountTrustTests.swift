@@ -5,7 +5,7 @@ import Testing
 
 /// Accounts on two servers in one app: a server that one account trusts cannot sign for another.
 @Suite struct AccountTrustTests {
-    static let accounts = ["anna", "ben"]
+    private static let accounts = ["anna", "ben"]
 
     /// Anna's server, and Ben's.
     let servers: [Provider]
@@ -46,34 +46,6 @@ import Testing
             #expect(trust.pinned == [try server.key.publicKey])
             #expect(trust.pins[0].learned.certificate == (try server.certificate))
         }
-    }
-
-    /// Both accounts are at one server: what one learns, the other knows, so that a thief is ended for both.
-    @Test func whatOneAccountLearnsTheOtherKnows() throws {
-        let server = servers[0]
-        let pin = ProviderPin(try server.key.publicKey)
-        try phone.store.edit { try $0.setPins([pin], for: "ben", topic: .app) }
-        let stolen = try server.push(to: "ben", at: .start)
-        try server.rotate(stolen: true, at: .start)
-        #expect(code(try server.push(to: "anna", at: .start)) == "opened")
-        #expect(code(stolen) == "authentication-failed")
-        // Also when that account is gone.
-        try phone.store.edit { $0.removeAccount("anna") }
-        #expect(code(stolen) == "authentication-failed")
-        #expect(code(try server.push(to: "ben", at: .start)) == "opened")
-    }
-
-    /// The server's own two keys, while a release changes them.
-    @Test func anAccountMayHaveTwoPins() throws {
-        let (first, second) = (try servers[0].key.publicKey, try servers[1].key.publicKey)
-        try phone.store.edit { try $0.pin(ProviderPin(second), for: "anna") }
-        for server in servers { #expect(code(try server.push(to: "anna", at: .start)) == "opened") }
-        #expect(code(try servers[0].push(to: "ben", at: .start)) == "authentication-failed")
-        #expect(throws: KeyStoreError(.tooManyPins, "")) {
-            try phone.store.edit { try $0.pin(ProviderPin(ProviderKey().publicKey), for: "anna") }
-        }
-        try phone.store.edit { $0.unpin(first, for: "anna") }
-        #expect(code(try servers[0].push(to: "anna", at: .start)) == "authentication-failed")
     }
 
     @Test func anAccountWithoutAPinOpensNothing() throws {

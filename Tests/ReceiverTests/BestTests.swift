@@ -116,13 +116,4 @@ import Testing
         let again = best.take(.deadline)
         #expect(again == nil && !best.offer(.changed, 4, .opened))
     }
-
-    @Test func outcomesHaveTheCodesThatProgramsRead() {
-        let reason = Delivery.Reason(code: "expired", description: "because")
-        let codes: [Delivery.Outcome: String] = [
-            .opened: "opened", .openedWithoutAttachment: "opened-without-attachment", .passed: "passed",
-            .suppressed: "suppressed", .fallback(reason): "expired",
-        ]
-        for (outcome, code) in codes { #expect(outcome.description == code) }
-    }
 }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Pushcrypt
 @testable import PushcryptKeyStore
-@testable import Simulated
 
 /// The rotation of a device's key, through every order in which its steps can happen.
 @Suite struct DeviceRotationTests {
@@ -28,59 +27,6 @@ import Testing
         for step in next {
             count.steps += 1
             try walk(from: point.after(step), steps: steps - 1, &count)
-        }
-    }
-
-    // MARK: Purge
-
-    /// Another process that reads, or a death in the middle, leaves the deleted secret in the log; the next purge removes
-    /// it, although no key is left to delete.
-    @Test func aPurgeThatWasInterruptedIsFinishedByTheNext() throws {
-        let now = Timestamp.start.plus(days: 40)
-        let phone = try Phone(options: .impatient)
-        let sealed = try phone.store.sealedStates()
-        let old = try phone.newestKey()
-        try phone.store.edit { state in
-            try state.rotate(at: .start)
-            try state.confirm(at: .start)
-        }
-        let reader = try SQLiteConnection(
-            path: phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
-        try reader.execute("BEGIN")
-        _ = try reader.rows("SELECT count(*) FROM states")
-        try phone.store.edit { $0.purge(endedBefore: now) }
-        #expect(try !phone.store.keys().contains(old))
-        let crashed = try phone.folder.copy()
-        let left = try StoreFiles(in: crashed)
-        #expect(sealed.allSatisfy(left.contain))
-
-        let again = try Phone(reopening: crashed, at: now)
-        try again.store.eraseDeleted()
-        let files = try StoreFiles(in: crashed)
-        #expect(!sealed.contains(where: files.contain))
-        try reader.execute("COMMIT")
-        try phone.store.eraseDeleted()
-    }
-
-    /// At log-out nothing waits for a grace.
-    @Test func aLogOutLeavesNothingOfAnyKey() throws {
-        let provider = try Provider()
-        let phone = try Phone(enrolledWith: provider)
-        let messages = [try provider.push(at: .start)]
-        var sealed = try phone.store.sealedStates()
-        for change in ["rotate", "confirm", "rotate"] {
-            try phone.store.edit { state in
-                _ = try change == "rotate" ? state.rotate(at: .start) : state.confirm(at: .start)
-            }
-            sealed.formUnion(try phone.store.sealedStates())
-        }
-        #expect(sealed.count == 4)
-
-        #expect(try phone.store.edit { $0.removeAccount(Phone.account) }.count == 3)
-        let files = try StoreFiles(in: phone.folder)
-        #expect(!sealed.contains(where: files.contain))
-        for message in messages {
-            #expect(phone.receive(message, at: .start).code == "unknown-recipient-key")
         }
     }
 }

@@ -6,10 +6,9 @@ import Testing
 
 @testable import Simulated
 
-/// A message that comes more than once.
+/// A message that comes more than once; `kit/sequences` has what rings.
 @Suite struct DuplicateTests {
     static let opened = Shown(title: "Table for two", body: "See you at 8", sound: true)
-    static let silent = Shown(title: "Table for two", body: "See you at 8")
     static let passive = Shown(title: "Table for two", body: "See you at 8", passive: true)
     static let fallback = Shown(title: "New message", subtitle: "(Encrypted)", sound: true)
 
@@ -19,104 +18,6 @@ import Testing
     init() throws {
         provider = try Provider()
         phone = try Phone(enrolledWith: provider)
-    }
-
-    // MARK: The same request
-
-    @Test(arguments: [0, 1, 60_000, 86_400_000] as [UInt64])
-    func theSameRequestShowsTheSameAgainAndRingsOnce(_ later: UInt64) throws {
-        for policy in DuplicatePolicy.allCases {
-            let push = try provider.push(at: .start)
-            let first = phone.receive(push, request: "a", duplicates: policy, at: .start)
-            #expect(first.shown == Self.opened)
-            let again = phone.receive(push, request: "a", duplicates: policy, at: .start.plus(milliseconds: later))
-            #expect(again.shown == Self.passive)
-            #expect(again.opened?.payload == first.opened?.payload)
-            #expect(again.opened?.isDuplicate == false)
-        }
-    }
-
-    @Test func aSilentMessageStaysSilent() throws {
-        let push = try provider.push(#"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}"#, at: .start)
-        #expect(phone.receive(push, request: "a", at: .start).shown == Self.silent)
-        #expect(phone.receive(push, request: "a", at: .start).shown == Self.passive)
-    }
-
-    @Test func withoutARequestTheSameMessageIsTheSameRequest() throws {
-        let push = try provider.push(at: .start)
-        #expect(phone.receive(push, duplicates: .fallback, at: .start).shown == Self.opened)
-        #expect(phone.receive(push, duplicates: .fallback, at: .start.plus(seconds: 1)).shown == Self.passive)
-    }
-
-    // MARK: Another request
-
-    @Test(arguments: ["", "A", "a ", "b"])
-    func anotherRequestIsQuiet(_ other: String) throws {
-        let push = try provider.push(at: .start)
-        let first = phone.receive(push, request: "a", at: .start)
-        let again = phone.receive(push, request: other, at: .start)
-        #expect(again.code == "opened")
-        #expect(again.shown == Self.passive)
-        #expect(again.opened?.payload == first.opened?.payload)
-        #expect(first.opened?.isDuplicate == false && again.opened?.isDuplicate == true)
-        // The first request keeps its place.
-        let third = phone.receive(push, request: "a", duplicates: .fallback, at: .start)
-        #expect(third.shown == Self.passive && third.opened?.isDuplicate == false)
-    }
-
-    @Test func anotherRequestIsTheFallbackUnderAStrictPolicy() throws {
-        let push = try provider.push(at: .start)
-        #expect(phone.receive(push, request: "a", duplicates: .fallback, at: .start).shown == Self.opened)
-        let again = phone.receive(push, request: "b", duplicates: .fallback, at: .start)
-        #expect(again.code == OpenError.Code.duplicate.description)
-        #expect(again.shown == Self.fallback)
-    }
-
-    @Test func aRetryThatIsSealedAgainIsADuplicate() throws {
-        var options = Sealer.Message([])
-        options.name = "order 41"
-        let first = try provider.push(at: .start, like: options)
-        let retry = try provider.push(at: .start.plus(seconds: 5), like: options)
-        #expect(first != retry)
-        #expect(phone.receive(first, request: "a", at: .start).shown == Self.opened)
-        #expect(phone.receive(retry, request: "b", at: .start.plus(seconds: 6)).shown == Self.passive)
-        #expect(phone.receive(retry, request: "a", at: .start.plus(seconds: 6)).shown == Self.passive)
-    }
-
-    /// A month later, in the last moment in which it opens, and with other messages in between.
-    @Test func aMessageIsRememberedForAsLongAsItLives() throws {
-        let push = try provider.push(at: .start)
-        #expect(phone.receive(push, request: "a", at: .start).shown == Self.opened)
-        for days in [1, 10, 29] as [UInt64] {
-            let now = Timestamp.start.plus(days: days)
-            #expect(phone.receive(try provider.push(at: now), request: "\(days)", at: now).shown == Self.opened)
-        }
-        let last = Timestamp.start.plus(days: 30)
-        #expect(phone.receive(push, request: "b", at: last).shown == Self.passive)
-        #expect(phone.receive(push, request: "b", at: last.plus(milliseconds: 1)).code == "expired")
-    }
-
-    @Test func twoMessagesOfOneTextAreTwo() throws {
-        for request in ["a", "b", "b"] {
-            #expect(phone.receive(try provider.push(at: .start), request: request, at: .start).shown == Self.opened)
-        }
-    }
-
-    @Test func oneNameUnderTwoProvidersIsTwoMessages() throws {
-        let second = try provider.store.generateProviderKey(named: "second", at: .start)
-        try phone.store.edit { try $0.pin(ProviderPin(second.publicKey)) }
-        var options = Sealer.Message([])
-        options.name = "order 41"
-        for name in ["default", "second"] {
-            let push = try provider.push(signedBy: name, at: .start, like: options)
-            #expect(phone.receive(push, request: name, at: .start).shown == Self.opened)
-        }
-    }
-
-    @Test func aMessageThatDidNotOpenIsNotRemembered() throws {
-        let push = try provider.push(at: .start)
-        #expect(phone.receive(push, request: "a", topic: .other, at: .start).code == "authentication-failed")
-        #expect(phone.receive(push, request: "b", at: .start).shown == Self.opened)
     }
 
     @Test func oneNameForTwoAccountsIsTwoMessages() throws {
@@ -160,12 +61,6 @@ import Testing
         (expected.badge, expected.sound, expected.interruptionLevel) = (nil, nil, .passive)
         if request == "b" { expected.categoryIdentifier = "" }
         #expect(again == expected)
-    }
-
-    @Test func whatIsTooOldToTellIsADuplicate() throws {
-        let old = try provider.push(Self.full, at: Timestamp.start.subtracting(Freshness.clockTolerance))
-        let seen = phone.receive(old, request: "a", at: .start)
-        #expect(seen.delivery.content.categoryIdentifier == "" && seen.opened?.isDuplicate == true)
     }
 
     // MARK: Taken and handed over
@@ -241,17 +136,6 @@ import Testing
         }
         #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == ["keystore.db-wal"])
         #expect(try scene.isSettled)
-    }
-
-    /// A guard that was lost, and a message of half an hour ago that brought a certificate.
-    @Test func aCertificateIsLearntAlthoughTheGuardWasLost() throws {
-        let scene = try Scene()
-        try Data("damage".utf8).write(to: scene.phone.folder.file("extension.db"))
-        let phone = try Phone(reopening: scene.phone.folder, at: Scene.now)
-        let early = Scene.now.subtracting(milliseconds: 1_800_000)
-        let old = try scene.envelope(at: early, timeToLive: 3600)
-        #expect(phone.receive(Scene.push(old), request: "a", at: Scene.now).shown == Self.passive)
-        #expect(try phone.certificate == scene.certificate)
     }
 
     /// The process may die between taking a message and letting it take effect.

@@ -76,11 +76,9 @@ struct Phone {
     let database: ExtensionDatabase
 
     /// A new phone with one device key.
-    init(
-        now: Timestamp = .start, floor: Timestamp? = nil, options: StoreOptions = StoreOptions(), hasKey: Bool = true
-    ) throws {
+    init(now: Timestamp = .start, floor: Timestamp? = nil, hasKey: Bool = true) throws {
         folder = try TemporaryFolder()
-        store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil, options: options)
+        store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil)
         if hasKey { try store.edit { try $0.add(at: now) } }
         database = try ExtensionDatabase.create(
             in: folder.path, floor: floor ?? now.subtracting(Freshness.clockTolerance))

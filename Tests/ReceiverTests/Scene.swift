@@ -27,8 +27,8 @@ struct Scene {
     let activeKey: DevicePublicKey
     let pendingKey: DevicePublicKey
 
-    init(floor: Timestamp? = nil, options: StoreOptions = StoreOptions()) throws {
-        phone = try Phone(floor: floor, options: options)
+    init(floor: Timestamp? = nil) throws {
+        phone = try Phone(floor: floor)
         activeKey = try phone.newestKey().publicKey
         signing = try provider.certified(epoch: 1)
         let pin = ProviderPin(provider.publicKey)
@@ -85,12 +85,10 @@ struct Scene {
 extension ProviderKey {
     /// Makes a signing key with a certificate for the app; what was before opens until 38 days after the start, unless the
     /// floor says otherwise.
-    func certified(
-        epoch: UInt32, floor: UInt32 = 0, expiresAt: Timestamp? = nil, topic: Topic = .app,
-        key: SigningKey = SigningKey()
-    ) throws -> SigningCredential {
+    func certified(epoch: UInt32, floor: UInt32 = 0, topic: Topic = .app) throws -> SigningCredential {
+        let key = SigningKey()
         let plan = CertificatePlan(
-            epoch: epoch, floor: floor, graceUntil: floor == epoch ? nil : .start.plus(days: 38), expiresAt: expiresAt)
+            epoch: epoch, floor: floor, graceUntil: floor == epoch ? nil : .start.plus(days: 38), expiresAt: nil)
         let certificate = try UnsignedCertificate(plan, for: key.publicKey, provider: publicKey, topic: topic)
             .signed(by: self)
         return try SigningCredential(key, certificate, by: publicKey)

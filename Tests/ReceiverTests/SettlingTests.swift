@@ -22,11 +22,9 @@ import Testing
         _ push: Bytes, topic: Topic = .app, where accepts: (OpenedNotification) -> Bool = { _ in true }
     ) throws -> NotificationReceiver.Reception {
         let receiver = NotificationReceiver(store: store, database: scene.phone.database, topic: topic)
-        guard let push = (try? ReceivedPush(push)).map(IncomingPush.init) else {
-            return receiver.receive(push, requestID: nil, at: Scene.now)
-        }
         return receiver.receive(
-            push, as: .alert, requestID: nil, at: Scene.now, isAwaited: { true }, where: accepts)
+            IncomingPush(try ReceivedPush(push)), as: .alert, requestID: nil, at: Scene.now, isAwaited: { true },
+            where: accepts)
     }
 
     private var isSettled: Bool {
@@ -46,15 +44,6 @@ import Testing
         }
         let keys = try store.keys()
         #expect(keys[0].retiresAt == Scene.now.plus(days: 31) && keys[1].publicKey == scene.pendingKey)
-    }
-
-    @Test(arguments: FailingPush.all) func whatDoesNotOpenChangesNothing(_ push: FailingPush) throws {
-        let bytes = try push.arrange(scene)
-        let state = try scene.phone.store.state()
-        try store.edit { $0 = state }
-        let writes = store.writes
-        #expect(try receive(bytes).code == push.code.description)
-        #expect(try store.state() == state && store.writes == writes)
     }
 
     /// It has opened, and is not what the app takes, or is another app's.
@@ -83,6 +72,24 @@ import Testing
         keychain.before(.update) { _ = try? other.edit { try $0.add(to: "ben", at: .start) } }
         #expect(try receive(Scene.push(scene.envelope())).warnings == [])
         #expect(try isSettled && store.keys(of: "ben").count == 1)
+    }
+
+    /// The notification extension, the app and a second notification at once.
+    @Test func processesThatOpenAtTheSameTimeAgree() async throws {
+        let folder = scene.phone.folder
+        let pushes = try (0..<8).map { _ in Scene.push(try scene.envelope()) }
+        try await withThrowingTaskGroup(of: NotificationReceiver.Reception.self) { group in
+            for (index, push) in pushes.enumerated() {
+                group.addTask {
+                    try Phone(reopening: folder, at: Scene.now).receive(push, request: "\(index)", at: Scene.now)
+                }
+            }
+            for try await reception in group {
+                #expect(reception.shown == Scene.opened)
+                #expect(reception.warnings.isEmpty)
+            }
+        }
+        #expect(try scene.isSettled)
     }
 
     /// The app has logged the account out while the extension worked: its keys do not come back, and what was learned stays.

@@ -8,15 +8,6 @@ import Testing
 
 /// A key store that does not do its part: the person sees the fallback, or, when the message has opened, the message.
 @Suite struct StoreFailureTests {
-    @Test(arguments: KeyStoreError.Code.allCases)
-    func whateverAStoreSaysIsAFallbackForASealedPush(_ code: KeyStoreError.Code) throws {
-        let push = IncomingPush(try ReceivedPush(Scene.push(value: #""AQ""#)))
-        let reason = Delivery.Reason(KeyStoreError(code, "because"))
-        #expect(reason.code == code.description)
-        #expect(reason.description == "because")
-        #expect(Delivery(fallback: reason, for: push).shown == Scene.fallback)
-    }
-
     /// A key of suite 2 that an envelope of suite 1 names, whether this build could use it or not. [O-3.1]
     @Test func aKeyOfAnotherSuiteIsUnknown() throws {
         let scene = try Scene()
@@ -59,14 +50,6 @@ import Testing
         let receiver = NotificationReceiver(store: store, database: scene.phone.database, topic: .app)
         expectFallback(receiver.receive(push, requestID: "a", at: Scene.now), .corruptStore)
         #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
-    }
-
-    @Test func aProviderThatIsNoLongerPinnedIsNotBelieved() throws {
-        let scene = try Scene()
-        #expect(try scene.phone.store.edit { $0.unpin(scene.provider.publicKey) })
-        let reception = scene.receive(Scene.push(try scene.envelope()))
-        #expect(reception.code == OpenError.Code.authenticationFailed.description)
-        #expect(reception.shown == Scene.fallback)
     }
 
     private func intrude(_ scene: Scene, _ sql: String) throws {
@@ -125,37 +108,6 @@ import Testing
     }
 
     // MARK: Failed writes
-
-    /// The message has opened: that the store cannot take its effects now is the developer's to know.
-    @Test func aStoreThatCannotBeWrittenStopsNothing() throws {
-        let scene = try Scene(options: .impatient)
-        let writer = try SQLiteConnection(
-            path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
-        try writer.execute("BEGIN IMMEDIATE")
-        let push = Scene.push(try scene.envelope())
-        let reception = scene.receive(push, request: "a")
-        #expect(reception.shown == Scene.opened)
-        #expect(reception.warnings.count == 1)
-        #expect(reception.warnings.first?.hasPrefix("the key store was not updated: ") == true)
-        try writer.execute("ROLLBACK")
-        #expect(try !scene.isSettled)
-
-        // The system asks again, or the next message comes.
-        #expect(scene.receive(push, request: "a").warnings.isEmpty)
-        #expect(try scene.isSettled)
-    }
-
-    @Test func aMessageWithoutEffectsNeedsNoWriter() throws {
-        let scene = try Scene(options: .impatient)
-        let writer = try SQLiteConnection(
-            path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
-        try writer.execute("BEGIN IMMEDIATE")
-        let push = Scene.push(try scene.envelope(by: EnvelopeSigner(scene.provider), to: scene.activeKey))
-        let reception = scene.receive(push)
-        #expect(reception.shown == Scene.opened)
-        #expect(reception.warnings.isEmpty)
-        try writer.execute("ROLLBACK")
-    }
 }
 
 extension StoreOptions {

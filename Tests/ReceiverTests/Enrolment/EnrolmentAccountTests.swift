@@ -54,16 +54,6 @@ import Testing
         #expect(try phone.keys == [] && phone.ends.count == 1)
     }
 
-    /// An account that no server has ever acknowledged goes, and nobody has to be told.
-    @Test func anAccountThatIsAbandonedLeavesNothing() throws {
-        try phone.store.edit { $0.abandon("default") }
-        #expect(try phone.hears(provider))
-        phone.account = "new"
-        _ = try phone.request()
-        try phone.store.edit { $0.abandon("new") }
-        #expect(try phone.state.account("new") == nil && phone.ends == [])
-    }
-
     /// A provider that is never reached must not make the state grow. Each end keeps what was signed, and where it goes.
     @Test func theOldestOfTooManyEndsIsGivenUp() throws {
         let address = "https://home.example.net/push"
@@ -78,15 +68,5 @@ import Testing
         }
         #expect(try Set(devices).count == 65 && phone.ends == Array(devices.dropFirst()))
         #expect(try phone.state.ends.allSatisfy { $0.account == "third" && $0.address == address })
-    }
-
-    @Test func twoSpellingsOfOneNameAreTwoAccounts() throws {
-        var devices: Set<String> = []
-        for name in ["é", "e\u{301}", "é"] {
-            phone.account = name
-            _ = try phone.next()
-            devices.insert(try phone.device)
-        }
-        #expect(devices.count == 2 && devices.allSatisfy { $0.utf8.count == 32 })
     }
 }

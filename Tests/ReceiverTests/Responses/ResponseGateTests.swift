@@ -34,17 +34,6 @@ import Testing
         }
     }
 
-    @Test func theDeadlineIsTheGivenOne() {
-        let clock = HandClock()
-        let counter = Counter()
-        let gate = ResponseGate(clock: clock) { counter.add() }
-        clock.advance(byMilliseconds: 19_999)
-        #expect(counter.count == 0)
-        clock.advance(byMilliseconds: 1)
-        #expect(counter.count == 1)
-        #expect(gate.isOver)
-    }
-
     /// A clock that calls at once, and a handler that comes back to the gate.
     @Test func aHandlerMayUseTheGate() {
         struct HastyClock: DeliveryClock {

@@ -133,16 +133,6 @@ import Testing
         #expect(try kept.waiting(openedWith: store, at: .start).isEmpty)
     }
 
-    @Test func theTextOfAResponseIsWhatItWas() throws {
-        let json =
-            #"{"version":1,"request":"r","action":"REPLY","text":"yes","user_info":"{\"chat\":\"c41\"}","category":"M"}"#
-        let response = NotificationResponseValue(
-            requestIdentifier: "r", action: .custom("REPLY"), userText: "yes",
-            userInfo: Bytes(#"{"chat":"c41"}"#.utf8), categoryIdentifier: "M")
-        #expect(String(decoding: response.json, as: UTF8.self) == json)
-        #expect(NotificationResponseValue(json: Bytes(json.utf8)) == response)
-    }
-
     /// The app was downgraded, and will be upgraded again.
     @Test func aResponseThatALaterVersionHasKeptStays() throws {
         let folder = try TemporaryFolder()
