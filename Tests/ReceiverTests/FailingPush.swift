@@ -1,4 +1,3 @@
-import PushcryptKeyStore
 import Testing
 
 @testable import Pushcrypt

@@ -55,19 +55,6 @@ import Testing
         #expect(service.device.badge == 0)
     }
 
-    @Test func theGenuinePushOpensInTheSamePlace() async throws {
-        let (scene, folder) = (try Scene(), try TemporaryFolder())
-        let service = Self.device(scene, folder)
-        let outcome = await service.device.push(APNsPush(Scene.push(try scene.envelope())))
-        var shown = DeviceSimulator.Shown()
-        (shown.title, shown.body, shown.sound) = ("Table for two", "See you at 8", .standard)
-        shown.presentation = [.banner, .list]
-        #expect(outcome.shown == shown)
-        #expect(outcome.deliveries == 1)
-        #expect(outcome.faults.isEmpty)
-        #expect(await service.codes() == ["opened"])
-    }
-
     // MARK: Around the envelope
 
     private static let values = [

@@ -61,8 +61,6 @@ import Testing
         withExtendedLifetime((kept, again)) {}
     }
 
-    @Test func theStandardPatienceIsFiveSeconds() { #expect(SimulatedClock().patience == 5) }
-
     @Test func datesFollow() {
         let clock = SimulatedClock(startingAt: Date(timeIntervalSince1970: 1000))
         clock.advance(by: 1.5)

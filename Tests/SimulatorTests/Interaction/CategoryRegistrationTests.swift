@@ -64,15 +64,6 @@ import UserNotifications
         #expect(device.categories.map(\.identifier) == ["news"])
     }
 
-    @Test func anOpenedNotificationHasThePlaceholderOfItsSealedCategoryWhilePreviewsAreHidden() async throws {
-        let app = try RespondingPhone()
-        try CategorySet([CategoryDeclaration("CHAT", hiddenPreviewsBodyPlaceholder: "A message")])
-            .register(on: app.device.center)
-        app.device.settings.previews = .never
-        try await app.show()
-        #expect(app.device.shown("a")?.body == "A message")
-    }
-
     // MARK: Declarations of content extensions
 
     private static func plist(_ categories: Any) -> [String: Any] {

@@ -232,15 +232,6 @@ import Waiting
         gate.open()
     }
 
-    @Test func theAnswersAreTheSystems() {
-        #expect(ContentExtensionSession.Answer.stay.rawValue == 0)
-        #expect(UNNotificationContentExtensionResponseOption(rawValue: 0) == .doNotDismiss)
-        #expect(ContentExtensionSession.Answer.dismiss.rawValue == 1)
-        #expect(UNNotificationContentExtensionResponseOption(rawValue: 1) == .dismiss)
-        #expect(ContentExtensionSession.Answer.dismissAndForward.rawValue == 2)
-        #expect(UNNotificationContentExtensionResponseOption(rawValue: 2) == .dismissAndForwardAction)
-    }
-
     // MARK: Media
 
     @Test func buttonAndPlayerKeepInStep() async throws {

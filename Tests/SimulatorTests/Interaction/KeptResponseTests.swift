@@ -67,16 +67,6 @@ import Testing
         #expect(app.received.all.map(\.value.userText) == ["on my way", "on my way", "on my way"])
     }
 
-    @Test func theyComeInTheOrderInWhichTheyWereKept() async throws {
-        let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
-        for text in ["one", "two", "three"] {
-            try await app.show()
-            _ = await app.respond(.write(text, action: "REPLY"))
-        }
-        #expect(await app.restarted().replayKept() == 3)
-        #expect(app.received.all.suffix(3).map(\.value.userText) == ["one", "two", "three"])
-    }
-
     @Test func twoReplaysAtOnceGiveEachOnce() async throws {
         let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
         for _ in 0..<4 {

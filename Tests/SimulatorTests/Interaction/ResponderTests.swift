@@ -34,13 +34,6 @@ import Waiting
         #expect(app.reports.all == [ResponseReport(outcome: .done)])
     }
 
-    @Test func aDismissalIsHeardOfOnlyWithTheOptionForIt() async throws {
-        let app = try RespondingPhone()
-        try await app.show(#"{"aps":{"alert":"News","category":"NEWS"}}"#)
-        #expect(await app.respond(.dismiss).undelivered == .dismissNotReported)
-        #expect(app.received.all.isEmpty)
-    }
-
     // MARK: Not opened by the extension
 
     @Test func whatTheExtensionNeverOpenedIsOpenedFirst() async throws {

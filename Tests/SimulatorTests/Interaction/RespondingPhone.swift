@@ -16,8 +16,7 @@ final class RespondingPhone: Sendable {
                 actions: [
                     ActionDeclaration("REPLY", title: "Reply", textInput: .init(buttonTitle: "Send")),
                     ActionDeclaration("MUTE", title: "Mute"),
-                ], options: [.customDismissAction]),
-            CategoryDeclaration("NEWS"),
+                ], options: [.customDismissAction])
         ]
         guard let set = try? CategorySet(categories) else { preconditionFailure("no categories") }
         return set
