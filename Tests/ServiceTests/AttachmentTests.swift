@@ -149,11 +149,6 @@ import Waiting
         #expect(transport.asked.isEmpty)
     }
 
-    /// 29 bytes before the chunks, and 17 more for each of 763.
-    @Test func aFilmThatTheSystemShowsIsNotTooLargeWhenSealed() {
-        #expect(configuration(PlayedTransport { _ in .bytes([]) }).maximumAttachmentSize >= 50_013_000)
-    }
-
     /// An extension may use 24 MB in all. With a file of 8 MB, anything kept of each piece shows.
     @Test func aLargeFileIsOpenedInThreeMegabytes() throws {
         let film = try SealedAttachment(ContiguousArray(repeating: 7, count: 8_000_000))

@@ -193,13 +193,6 @@ import UserNotifications
         #expect(try await show(try request(nil), configuration) == fallback(body: "(Encrypted)"))
     }
 
-    @Test func aMessageForAnotherAppDoesNotOpen() async throws {
-        var configuration = self.configuration
-        configuration.topic = { try Topic("com.example.other") }
-        #expect(try await show(try sealedRequest(), configuration) == fallback(subtitle: "(Encrypted)"))
-        #expect(reports.last?.code == "topic-mismatch")
-    }
-
     // MARK: Files
 
     @Test func withoutADirectoryAMessageIsStillShown() async throws {

@@ -6,7 +6,6 @@ import PushcryptReceiver
 @testable import PushcryptService
 import TestPhone
 import Testing
-import Waiting
 import UserNotifications
 import Waiting
 
@@ -60,12 +59,6 @@ import Waiting
     private func writes() throws -> UInt32 {
         let file = try Data(contentsOf: phone.directory.appendingPathComponent("extension.db"))
         return file[24..<28].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    @Test func aNumberBeyondADoubleCostsItsMemberOnly() async throws {
-        let content = try await show(#"{"aps":{"alert":"B"},"chat":"c41","x":1e400,"y":{"z":[1,-1E999]},"n":1.5}"#)
-        #expect(content.userInfo["chat"] as? String == "c41" && content.userInfo["n"] as? Double == 1.5)
-        #expect(content.userInfo["x"] == nil && content.userInfo["y"] == nil)
     }
 
     @Test(
@@ -229,36 +222,5 @@ import Waiting
         let content = try await show(
             #"{"aps":{"alert":{"loc-key":"INVITE_\#(phone.folder.lastPathComponent)","loc-args":["Ann"]}}}"#)
         #expect(content.body == "Ann lädt dich ein")
-    }
-
-    @Test func aDeliveredContentCannotBeChanged() async throws {
-        #expect(!(try await show(TestPhone.payload) is UNMutableNotificationContent))
-    }
-
-    /// The presentation of one message that arrives under two requests.
-    private func showTwice(_ configuration: NotificationServiceHandler.Configuration) async throws
-        -> [UNNotificationContent]
-    {
-        let (json, service) = (try phone.seal(), NotificationServiceHandler(configuration: configuration))
-        var contents: [UNNotificationContent] = []
-        for _ in 0..<2 {
-            let handler = Handler()
-            service.handle(try TestPhone.request(json), contentHandler: handler.handler)
-            contents.append(try #require(await handler.delivered()))
-        }
-        return contents
-    }
-
-    @Test func theSecondCopyOfAMessageIsQuiet() async throws {
-        let contents = try await showTwice(phone.configuration)
-        #expect(contents.map(\.body) == ["See you at 8", "See you at 8"])
-        #expect(contents.map { $0.sound != nil } == [true, false])
-        #expect(contents.map(\.interruptionLevel) == [.active, .passive])
-    }
-
-    @Test func withTheFilteringEntitlementTheSecondCopyIsNotShown() async throws {
-        var configuration = phone.configuration
-        configuration.duplicates = .suppress
-        #expect(try await showTwice(configuration)[1] == UNNotificationContent())
     }
 }

@@ -15,7 +15,6 @@ import Testing
     private let server: TestServer
     private let web: TestRelay
     private let pushKey = PushKey().publicKey
-    private static let home = "http://192.168.1.7:8080/pair"
 
     init() throws {
         app = try TestApp()
@@ -23,17 +22,10 @@ import Testing
         server.name(pushKey, to: "cabin")
     }
 
-    /// An app with a paired account that has a grant.
-    private func paired(at url: String = ModelPairing.url, hasRelay: Bool = true) async throws -> PushAccounts {
-        let accounts = app.accounts { $0.relay = hasRelay ? PushRelay(ModelRelay.origin) : nil }
-        try #require(await accounts.pair(web.pairs("cabin", with: server, at: url), as: "cabin").status == .registered)
-        return accounts
-    }
-
     private var left: [String] { web.with { $0.left.map { "\($0.pushKey) \($0.text)" } } }
 
     @Test func aServerThatIsThereGetsIt() async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired(hasRelay: true)
         #expect(await accounts.send(answer: "AQ", of: "cabin") == .delivered)
         #expect(web.posts.suffix(2) == ["record", "answer"] && left.isEmpty)
     }
@@ -41,7 +33,7 @@ import Testing
     /// Something else at the server's address may answer 200 with a page.
     @Test(arguments: [nil, WebAnswer(status: 503, body: []), WebAnswer(status: 200, body: [0x3C])])
     func theRelayKeepsItForAServerThatIsNot(answer: WebAnswer?) async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired(hasRelay: true)
         web.answers = [answer]
         #expect(await accounts.send(answer: "AQ", of: "cabin") == .leftWithRelay)
         #expect(left == ["\(pushKey.text) AQ"])
@@ -49,11 +41,11 @@ import Testing
 
     /// [P-11]
     @Test func overHTTPTheServerSaysFirstThatItIsThere() async throws {
-        let accounts = try await paired(at: Self.home)
+        let accounts = try await app.paired(at: TestApp.home, hasRelay: true)
         #expect(await accounts.send(answer: "AQ", of: "cabin") == .delivered)
         #expect(web.posts.suffix(2) == ["hello", "answer"] && left.isEmpty)
         // In another network the address is a stranger's.
-        web.place(TestServer(), at: Self.home)
+        web.place(TestServer(), at: TestApp.home)
         #expect(await accounts.send(answer: "Ag", of: "cabin") == .leftWithRelay)
         #expect(web.posts.suffix(2) == ["answer", "hello"] && left == ["\(pushKey.text) Ag"])
         // The system gives an app 20 s for a response: the server's two posts and the relay's.
@@ -61,7 +53,7 @@ import Testing
     }
 
     @Test func whatNobodyTakesStays() async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired(hasRelay: true)
         web.with { $0.refusals["/v1/answers"] = ModelRelay.answer(429, #"{"code":"too-many-requests"}"#) }
         web.answers = [nil]
         #expect(await accounts.send(answer: "AQ", of: "cabin") == .undelivered)

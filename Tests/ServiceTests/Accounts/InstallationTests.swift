@@ -181,43 +181,7 @@ import Waiting
         #expect(self.item == item && server.requests == requests)
     }
 
-    @Test func twentyAccountsAreOneItem() async throws {
-        let names = (1...20).map { "account \($0)" }
-        let accounts = await registered(names)
-        #expect(app.phone.keychain.data.count == 1 && server.users == names.sorted())
-        let again = await app.accounts().update(names, token: TestApp.token, alertsAreShown: true)
-        #expect(again.values.allSatisfy { $0.description == "nothing" })
-        try await accounts.logOut(names[7])
-        #expect(await eventually { server.users.count == 19 })
-        #expect(try Set(app.names) == Set(names).subtracting([names[7]]))
-    }
-
     // MARK: Writes
-
-    /// A store that fails while a test wants it to.
-    private final class FailingStore: DeviceStore {
-        private final class Failure { var code: KeyStoreError.Code? }
-
-        private let store: any DeviceStore
-        private let failure = Locked(Failure())
-
-        init(_ store: any DeviceStore) { self.store = store }
-
-        func fail(_ code: KeyStoreError.Code?) { failure.withLock { $0.code = code } }
-
-        func load() throws(KeyStoreError) -> (state: DeviceState, revision: ContiguousArray<UInt8>)? {
-            try store.load()
-        }
-
-        func compareAndSwap(
-            _ state: DeviceState, replacing revision: ContiguousArray<UInt8>?
-        ) throws(KeyStoreError) -> Bool {
-            if let code = failure.withLock({ $0.code }) { throw KeyStoreError(code, "") }
-            return try store.compareAndSwap(state, replacing: revision)
-        }
-
-        func discard() throws(KeyStoreError) { try store.discard() }
-    }
 
     /// The process could end before the answer comes, and would not know what it has sent.
     @Test func whatCannotBeStoredIsNotSent() async throws {
@@ -228,20 +192,18 @@ import Waiting
         #expect(await app.accounts().update("anna").status == .registered)
     }
 
-    @Test(arguments: [KeyStoreError.Code.diskFull, .storeBusy, .storeLocked, .inputOutput])
-    func aReplyThatCannotBeStoredEndsTheUpdateUntilTheNext(_ code: KeyStoreError.Code) async throws {
-        let (store, gate) = (FailingStore(app.phone.keys), Gate())
-        let accounts = app.accounts { $0.store = { store } }
+    @Test func aReplyThatCannotBeStoredEndsTheUpdateUntilTheNext() async throws {
+        let (accounts, gate) = (app.accounts(), Gate())
         server.gate = gate
         async let outcome = accounts.update("anna")
         #expect(await gate.hasVisitors())
-        store.fail(code)
+        app.phone.keychain.fail(.update, with: -34)
         server.gate = nil
         gate.open()
-        #expect(await outcome.problem == "later \(code)")
+        #expect(await outcome.problem == "later input-output")
         await allTurns()
         #expect(server.requests == 1 && server.users == ["anna"])
-        store.fail(nil)
+        app.phone.keychain.fail(.update, with: nil)
         let device = server.record("anna")?.deviceID
         #expect(await accounts.update("anna").status == .registered)
         #expect(server.with { $0.devices.map(\.id) } == [device] && server.requests == 3)
@@ -249,18 +211,17 @@ import Waiting
 
     /// An account that waits for the same relay has nothing left to wait for.
     @Test func aGrantThatCannotBeStoredHoldsNobodyUp() async throws {
-        let (store, gate) = (FailingStore(app.phone.keys), Gate())
+        let (accounts, gate) = (app.accounts { $0.relay = PushRelay(ModelRelay.origin) }, Gate())
         for user in ["anna", "ben"] { server.name(PushKey().publicKey, to: user) }
-        let accounts = app.accounts { ($0.store, $0.relay) = ({ store }, PushRelay(ModelRelay.origin)) }
         app.web.gate = gate
         async let outcomes = accounts.update(["anna", "ben"], token: TestApp.token, alertsAreShown: true)
         #expect(await gate.hasVisitors())
         await eventually { server.users == ["anna", "ben"] }
         await allTurns()
-        store.fail(.diskFull)
+        app.phone.keychain.fail(.update, with: -34)
         gate.open()
-        #expect(await outcomes.values.map(\.problem) == ["later disk-full", "later disk-full"])
-        store.fail(nil)
+        #expect(await outcomes.values.map(\.problem) == ["later input-output", "later input-output"])
+        app.phone.keychain.fail(.update, with: nil)
         app.web.gate = nil
         let again = await accounts.update(["anna", "ben"], token: TestApp.token, alertsAreShown: true)
         #expect(again.values.allSatisfy { $0.status == .registered })

@@ -30,14 +30,6 @@ import Waiting
         }
     }
 
-    @Test func logOutForgetsTheAccountAndTheServerHearsOfIt() async throws {
-        let accounts = accounts()
-        await update(["anna", "ben"], accounts)
-        try await accounts.logOut("anna")
-        #expect(try app.names == ["ben"])
-        #expect(await eventually { server.users == ["ben"] })
-    }
-
     /// The disk is full, and the mark of a new installation cannot be written.
     @Test func aLogOutNeedsNoMark() async throws {
         await update(["anna"], accounts())
@@ -48,34 +40,6 @@ import Waiting
         try await accounts.logOut("anna")
         #expect(try app.names.isEmpty)
         #expect(await eventually { server.users.isEmpty })
-    }
-
-    @Test func aLogOutThatWasOfflineIsSentWhenNobodyIsLoggedIn() async throws {
-        let accounts = accounts()
-        await update(["anna"], accounts)
-        server.fails = true
-        try await accounts.logOut("anna")
-        await eventually { server.requests == 3 }
-        server.fails = false
-        // The phone may hear of the failure only after this update, and then posts at the next.
-        for _ in 0..<100 where !server.users.isEmpty {
-            await accounts.resume()
-            try await Task.sleep(nanoseconds: 10_000_000)
-        }
-        #expect(server.users.isEmpty)
-    }
-
-    /// The device has signed its end: it needs no session, and the next user's update sends it.
-    @Test func anOfflineLogOutIsSentWhenAnotherUserIsThere() async throws {
-        let accounts = accounts()
-        await update(["anna"], accounts)
-        server.fails = true
-        try await accounts.logOut("anna")
-        await eventually { server.requests == 3 }
-        server.fails = false
-        let later = self.accounts()
-        await update(["ben"], later)
-        #expect(await eventually { server.users == ["ben"] })
     }
 
     /// Each account may have its own server, and one may be gone for ever.
@@ -89,22 +53,6 @@ import Waiting
         server.gone = []
         await update(["cleo"], accounts)
         #expect(await eventually { server.users == ["cleo"] })
-    }
-
-    /// The reply comes when the account is gone.
-    @Test func aLogOutDuringARegistrationWins() async throws {
-        let accounts = accounts()
-        let gate = Gate()
-        server.gate = gate
-        async let outcome = accounts.update("anna")
-        #expect(await gate.hasVisitors())
-        try await accounts.logOut("anna")
-        #expect(await outcome.status == .loggedOut)
-        gate.open()
-        await eventually { server.requests == 2 }
-        await eventually { server.users == [] }
-        #expect(server.users == [] && server.requests == 2)
-        #expect(try app.state.accounts.isEmpty)
     }
 
     /// Another object of the app has sent the end while the record was under way: the late reply says that the device

@@ -16,23 +16,11 @@ import Waiting
     private let app: TestApp
     private let server: TestServer
     private let web: TestRelay
-    private static let home = "http://192.168.1.7:8080/pair"
 
     init() throws {
         app = try TestApp()
         (server, web) = (app.server, app.web)
         server.name(PushKey().publicKey, to: "cabin")
-    }
-
-    private func accounts(hasRelay: Bool = false) -> PushAccounts {
-        app.accounts { $0.relay = hasRelay ? PushRelay(ModelRelay.origin) : nil }
-    }
-
-    /// An app with a paired account.
-    private func paired(at url: String = ModelPairing.url, hasRelay: Bool = false) async throws -> PushAccounts {
-        let accounts = accounts(hasRelay: hasRelay)
-        try #require(await accounts.pair(web.pairs("cabin", with: server, at: url), as: "cabin").status == .registered)
-        return accounts
     }
 
     private func update(_ accounts: PushAccounts, after days: UInt64 = 1) async -> PushAccounts.Outcome {
@@ -50,15 +38,9 @@ import Waiting
 
     // MARK: Records
 
-    @Test func theAppIsNotNeeded() async throws {
-        let accounts = try await paired()
-        #expect(await update(accounts).status == .registered)
-        #expect(web.posts == ["pairing", "record", "record"] && server.requests == 0)
-    }
-
     /// An update is one launch: it needs no second one. [D-46]
     @Test func aStaleRecordIsFollowedByALaterOne() async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         let id = try #require(device)
         let before = web.posts.count
         server.with { $0.raise(id, to: app.phone.now.adding(.days(30)).milliseconds) }
@@ -68,7 +50,7 @@ import Waiting
 
     /// A signing key was stolen, and the thief tells a later sequence each time.
     @Test func thereAreThreeRecordsALaunch() async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         server.with { $0.isAlwaysLater = true }
         let before = web.posts.count
         #expect(await update(accounts).status == .refused(.staleRecord))
@@ -79,7 +61,7 @@ import Waiting
 
     /// Until the user pairs again, a record is posted at each update. [D-50]
     @Test func whoIsNotKnownSaysSo() async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         let id = try #require(device)
         server.with { $0.remove(id) }
         for _ in 0..<2 {
@@ -96,7 +78,7 @@ import Waiting
     }
 
     @Test func anotherPhoneHasTheDevice() async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         var stranger = try #require(server.record("cabin"))
         (stranger.updateKey, stranger.sequence) = (SigningKey().publicKey, 1)
         let record = stranger
@@ -108,7 +90,7 @@ import Waiting
     /// A reply that others have signed, or nobody, changes nothing. [D-44]
     @Test(arguments: [(200, "{}"), (200, ""), (404, ""), (500, "x"), (302, "")])
     func whatIsNotSignedIsNoReply(_ status: Int, _ body: String) async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         let before = try acknowledged
         web.pairingAnswer = ModelRelay.answer(status, body)
         #expect(await update(accounts).problem.hasPrefix("unreachable"))
@@ -125,7 +107,7 @@ import Waiting
 
     /// The relay has ended the grant, and a push has told the server so: the next record hears of it. [D-52]
     @Test func aGrantThatHasEndedIsFollowedByAnother() async throws {
-        let accounts = try await paired(hasRelay: true)
+        let accounts = try await app.paired(hasRelay: true)
         let first = try #require(server.record("cabin")?.grant)
         _ = server.with { $0.endedGrants.insert(first) }
         #expect(await update(accounts).status == .registered)
@@ -143,7 +125,7 @@ import Waiting
     // MARK: Over http [P-11]
 
     @Test func overHTTPAHelloComesFirst() async throws {
-        let accounts = try await paired(at: Self.home)
+        let accounts = try await app.paired(at: TestApp.home)
         #expect(web.posts == ["pairing", "hello", "record"])
         #expect(await update(accounts).status == .registered)
         try await accounts.logOut("cabin")
@@ -153,9 +135,9 @@ import Waiting
 
     /// The address is a stranger's in this network: he gets nothing that is worth keeping.
     @Test func aStrangerAtTheAddressGetsNoRecord() async throws {
-        let accounts = try await paired(at: Self.home)
+        let accounts = try await app.paired(at: TestApp.home)
         let stranger = TestServer()
-        web.place(stranger, at: Self.home)
+        web.place(stranger, at: TestApp.home)
         #expect(await update(accounts).problem.hasPrefix("unreachable"))
         #expect(web.posts.suffix(2) == ["record", "hello"])
         // A redirect, a page that asks for a log-in, the hello as it came.
@@ -172,7 +154,7 @@ import Waiting
         await allTurns()
         #expect(web.posts.last == "hello" && stranger.users.isEmpty)
         #expect(try ends.count == 1)
-        web.place(server, at: Self.home)
+        web.place(server, at: TestApp.home)
         await accounts.resume()
         await eventually { server.users.isEmpty }
         #expect(server.users.isEmpty && web.posts.suffix(2) == ["hello", "end"])
@@ -181,7 +163,7 @@ import Waiting
     /// The account has logged out since, and is another device of the same server: what was signed before is not
     /// posted.
     @Test func aHelloThatIsAnsweredAfterALogOutPostsNoRecord() async throws {
-        let (first, second, gate) = (try await paired(at: Self.home), accounts(), Gate())
+        let (first, second, gate) = (try await app.paired(at: TestApp.home), app.accounts(), Gate())
         app.wait(.days(1))
         web.gate = gate
         async let outcome = first.update("cabin")
@@ -189,7 +171,7 @@ import Waiting
         web.gate = nil
         // Another object of the app: the first waits with what comes next.
         try await second.logOut("cabin")
-        let code = try web.pairs("cabin", with: server, at: Self.home)
+        let code = try web.pairs("cabin", with: server, at: TestApp.home)
         #expect(await second.pair(code, as: "cabin").status == .registered)
         gate.open()
         #expect(await outcome.status == .loggedOut)
@@ -200,7 +182,7 @@ import Waiting
 
     /// The reply to one hello is none to the next.
     @Test func anOldHelloIsNotBelieved() async throws {
-        let accounts = try await paired(at: Self.home)
+        let accounts = try await app.paired(at: TestApp.home)
         let old = try #require(server.with { $0.answer(PhonePost.hello(RecordNonce()).body) })
         web.pairingAnswer = WebAnswer(status: 200, body: old)
         #expect(await update(accounts).problem.hasPrefix("unreachable"))
@@ -215,7 +197,7 @@ import Waiting
 
     /// Only the provider's own word ends it.
     @Test(arguments: Word.allCases) func anEndStaysUntilTheProviderHasIt(_ word: Word) async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         let id = try #require(device)
         web.pairingAnswer = WebAnswer(status: 503, body: [])
         try await accounts.logOut("cabin")
@@ -227,7 +209,7 @@ import Waiting
         #expect(try ends == [end] && server.users == ["cabin"])
         web.pairingAnswer = nil
         // In another process, too.
-        let later = self.accounts()
+        let later = app.accounts()
         await later.resume()
         await eventually { (try? ends.isEmpty) == true }
         #expect(try ends == [] && server.users == [])
@@ -259,7 +241,7 @@ import Waiting
 
     @Test(arguments: [RegistrationReply.Refusal.unknownDevice, .badRecordSignature])
     func anEndThatTheProviderCanNeverTakeGoes(_ refusal: RegistrationReply.Refusal) async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         var record = try #require(server.record("cabin"))
         let id = try #require(record.deviceID)
         if refusal == .unknownDevice {
@@ -277,13 +259,13 @@ import Waiting
 
     /// The account is there again before the end has arrived: each has its device.
     @Test func anEndIsPostedAfterTheAccountHasComeBack() async throws {
-        let accounts = try await paired()
+        let accounts = try await app.paired()
         let first = try #require(device)
         web.pairingAnswer = WebAnswer(status: 503, body: [])
         try await accounts.logOut("cabin")
         await allTurns()
         web.pairingAnswer = nil
-        _ = try await paired()
+        _ = try await app.paired()
         await eventually { server.with { $0.devices.count } == 1 }
         #expect(server.with { $0.devices.map(\.id) } != [first] && server.users == ["cabin"])
         #expect(try ends == [])

@@ -11,23 +11,15 @@ import Waiting
 @testable import Simulated
 
 /// A phone that pairs with a server by a code on its screen.
-@Suite(.serialized, .oneAtATime) struct PairingAccountsTests {
-    private let app: TestApp
-    private let server: TestServer
+@Suite(.serialized, .oneAtATime) struct PairingAccountsTests: RelayedTests {
+    let app: TestApp
     private let web: TestRelay
     private let pushKey = PushKey().publicKey
 
     init() throws {
         app = try TestApp()
-        (server, web) = (app.server, app.web)
+        web = app.web
         server.name(pushKey, to: "home")
-    }
-
-    private func accounts(_ change: (inout AccountSettings) -> Void = { _ in }) -> PushAccounts {
-        app.accounts {
-            $0.relay = PushRelay(ModelRelay.origin)
-            change(&$0)
-        }
     }
 
     private func pair(_ code: PairingCode, with accounts: PushAccounts) async -> PushAccounts.Outcome {

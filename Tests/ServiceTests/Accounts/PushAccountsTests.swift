@@ -105,19 +105,6 @@ import Waiting
         #expect(server.users == ["anna"])
     }
 
-    @Test func callsAtTheSameTimeSendOneRegistration() async throws {
-        let accounts = app.accounts()
-        server.gate = Gate()
-        async let first = update(["anna"], accounts)
-        #expect(await server.gate?.hasVisitors() == true)
-        async let second = update(["anna"], accounts)
-        await allTurns()
-        #expect(server.requests == 1)
-        server.gate?.open()
-        _ = await (first, second)
-        #expect(server.users == ["anna"])
-    }
-
     @Test func aServerThatHangsCountsAsLostAfterAMinute() async throws {
         let accounts = app.accounts()
         let gate = Gate()

@@ -11,38 +11,14 @@ import Waiting
 @testable import Simulated
 
 /// Accounts of an app whose users have their own servers, with the publisher's relay.
-@Suite(.serialized, .oneAtATime) struct RelayAccountsTests {
-    private let app: TestApp
-    private let server: TestServer
-    private let relay: TestRelay
+@Suite(.serialized, .oneAtATime) struct RelayAccountsTests: RelayedTests {
+    let app: TestApp
     private let pushKey = PushKey().publicKey
 
     init() throws {
         app = try TestApp()
-        (server, relay) = (app.server, app.web)
         server.name(pushKey, to: "rita")
     }
-
-    private func accounts(_ change: (inout AccountSettings) -> Void = { _ in }) -> PushAccounts {
-        app.accounts {
-            $0.relay = PushRelay(ModelRelay.origin)
-            change(&$0)
-        }
-    }
-
-    /// An app whose relay has ended what earlier installations left.
-    private func registered() async -> PushAccounts {
-        let accounts = accounts()
-        #expect(await accounts.update("rita").status == .registered)
-        return accounts
-    }
-
-    private func grant(_ user: String = "rita") throws -> String {
-        let grant = server.record(user)?.grant
-        return try #require(grant)
-    }
-
-    private func isLive(_ grant: String) -> Bool { relay.with { $0.isLive(grant) } }
 
     // MARK: Grants
 

@@ -11,38 +11,14 @@ import Waiting
 @testable import Simulated
 
 /// No grant outlives what it was for: its account, its installation, its server's push key.
-@Suite(.serialized, .oneAtATime) struct RelayEndsTests {
-    private let app: TestApp
-    private let server: TestServer
-    private let relay: TestRelay
+@Suite(.serialized, .oneAtATime) struct RelayEndsTests: RelayedTests {
+    let app: TestApp
     private let pushKey = PushKey().publicKey
 
     init() throws {
         app = try TestApp()
-        (server, relay) = (app.server, app.web)
         server.name(pushKey, to: "rita")
     }
-
-    private func accounts(_ change: (inout AccountSettings) -> Void = { _ in }) -> PushAccounts {
-        app.accounts {
-            $0.relay = PushRelay(ModelRelay.origin)
-            change(&$0)
-        }
-    }
-
-    /// An app whose relay has ended what earlier installations left.
-    private func registered() async -> PushAccounts {
-        let accounts = accounts()
-        #expect(await accounts.update("rita").status == .registered)
-        return accounts
-    }
-
-    private func grant(_ user: String = "rita") throws -> String {
-        let grant = server.record(user)?.grant
-        return try #require(grant)
-    }
-
-    private func isLive(_ grant: String) -> Bool { relay.with { $0.isLive(grant) } }
 
     @Test func aLogOutOfflineEndsTheGrantLater() async throws {
         let accounts = await registered()
@@ -229,13 +205,5 @@ import Waiting
         let second = try grant()
         #expect(second != first && isLive(second))
         #expect(try app.state.relay?.origin == ModelRelay.origin && app.state.grant(of: "rita")?.text == second)
-    }
-
-    @Test func aDamagedStateEndsWhatItKnewNothingOf() async throws {
-        _ = await registered()
-        let first = try grant()
-        app.phone.keychain.replaceData { ContiguousArray($0.dropLast()) }
-        #expect(await accounts().update("rita").notices == ["damaged-enrolment"])
-        #expect(try !isLive(first) && isLive(grant()))
     }
 }

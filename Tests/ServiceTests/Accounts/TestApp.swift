@@ -1,10 +1,12 @@
 import Foundation
 import Pushcrypt
 import TestPhone
+import Testing
 
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 @testable import PushcryptService
+@testable import Simulated
 
 /// An app on a phone, with its server, and the web of relays and codes. Each call of `accounts` is a process of the
 /// app.
@@ -58,6 +60,49 @@ final class TestApp: Sendable {
     var names: [String] { get throws { try state.accounts.filter { !$0.keys.isEmpty }.map(\.name) } }
 
     var pins: [ProviderPublicKey] { get throws { try state.accounts.flatMap(\.pins).map(\.key) } }
+}
+
+extension TestApp {
+    /// An address of a code without TLS.
+    static let home = "http://192.168.1.7:8080/pair"
+
+    /// An app whose account `cabin` is paired.
+    func paired(at url: String = ModelPairing.url, hasRelay: Bool = false) async throws -> PushAccounts {
+        let accounts = accounts { $0.relay = hasRelay ? PushRelay(ModelRelay.origin) : nil }
+        try #require(await accounts.pair(web.pairs("cabin", with: server, at: url), as: "cabin").status == .registered)
+        return accounts
+    }
+}
+
+/// Tests of an app with a relay.
+protocol RelayedTests {
+    var app: TestApp { get }
+}
+
+extension RelayedTests {
+    var server: TestServer { app.server }
+    var relay: TestRelay { app.web }
+
+    func accounts(_ change: (inout AccountSettings) -> Void = { _ in }) -> PushAccounts {
+        app.accounts {
+            $0.relay = PushRelay(ModelRelay.origin)
+            change(&$0)
+        }
+    }
+
+    /// An app whose relay has ended what earlier installations left.
+    func registered() async -> PushAccounts {
+        let accounts = accounts()
+        #expect(await accounts.update("rita").status == .registered)
+        return accounts
+    }
+
+    func grant(_ user: String = "rita") throws -> String {
+        let grant = server.record(user)?.grant
+        return try #require(grant)
+    }
+
+    func isLive(_ grant: String) -> Bool { relay.with { $0.isLive(grant) } }
 }
 
 extension PushAccounts {
