@@ -28,14 +28,4 @@ import Testing
     func tie() {
         #expect(nearestName(to: "bat", among: ["bar", "bag"]) == nil)
     }
-
-    @Test(
-        "The distance counts insertions, deletions, substitutions and swaps",
-        arguments: [
-            ("", "", 0), ("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("abc", "abd", 1), ("abc", "ab", 1),
-            ("abc", "xabc", 1), ("abcd", "acbd", 1), ("kitten", "sitting", 3), ("ca", "abc", 3),
-        ])
-    func distance(first: String, second: String, distance: Int) {
-        #expect(editDistance(Array(first.utf8), Array(second.utf8)) == distance)
-    }
 }

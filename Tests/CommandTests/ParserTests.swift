@@ -169,27 +169,4 @@ import Testing
         let outcome = try outcome([String(repeating: "x", count: 100_000)])
         #expect(outcome.messages.utf8.count < 500)
     }
-
-    @Test("A rule about an option that the command lacks stops the program")
-    func mistakenRule() async {
-        await #expect(processExitsWith: .failure) {
-            let command = Command("mistaken", "break a rule", examples: []) { a in
-                a.option("--key", needs: "--store")
-                return { _ in .done }
-            }
-            _ = command.declarations(in: .sample)
-        }
-    }
-
-    @Test("An option with a value that is declared after an operand stops the program")
-    func optionAfterOperand() async {
-        await #expect(processExitsWith: .failure) {
-            let command = Command("mistaken", "take a value for an operand", examples: []) { a in
-                _ = a.operand("FILE", help: "a file")
-                _ = a.value("--key", "KEY", help: "a key")
-                return { _ in .done }
-            }
-            _ = command.declarations(in: .sample)
-        }
-    }
 }

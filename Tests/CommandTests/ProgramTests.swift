@@ -78,18 +78,4 @@ import Testing
         let outcome = try outcome(["--version"], table: .pushcrypt)
         #expect(outcome.exit == .done && outcome.output.hasPrefix("pushcrypt 1.0.0-beta.1 (libsodium 1.0."))
     }
-
-    @Test("The clock of the standard console is the system's, in milliseconds")
-    func clock() {
-        func milliseconds() -> UInt64 { UInt64(Date().timeIntervalSince1970 * 1000) }
-        let before = milliseconds()
-        let now = Console.standard.now()
-        #expect(before <= now + 1 && now <= milliseconds() + 1)
-    }
-
-    @Test("The standard console reads the environment")
-    func environment() {
-        #expect(Console.standard.variable("PATH") == ProcessInfo.processInfo.environment["PATH"])
-        #expect(Console.standard.variable("PUSHCRYPT_NO_SUCH_VARIABLE") == nil)
-    }
 }

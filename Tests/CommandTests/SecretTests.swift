@@ -151,6 +151,7 @@ private final class Asking: Sendable {
         "What a person types is read and not shown, and the terminal is as before",
         arguments: [
             ("correct horse\n", "correct horse"), ("wrong\u{15}right\n", "right"), ("ab\u{7f}c\n", "ac"), ("ü\n", "ü"),
+            (String(repeating: "x", count: 63) + "\n", String(repeating: "x", count: 63)),
         ])
     func answer(typed: String, answer: String) throws {
         let terminal = try PseudoTerminal()
@@ -188,15 +189,6 @@ private final class Asking: Sendable {
         let failure = #expect(throws: Failure.self) { try asking.wait() }
         #expect(failure?.message == message)
         #expect(terminal.echoes)
-    }
-
-    @Test("The longest answer that fits is taken")
-    func longest() throws {
-        let terminal = try PseudoTerminal()
-        let asking = Asking(at: terminal.path)
-        #expect(terminal.wait(untilEchoes: false))
-        terminal.type(String(repeating: "x", count: 63) + "\n")
-        #expect(try asking.wait()?.utf8.count == 63)
     }
 
     @Test("Without a terminal the hint says what a program does")

@@ -54,19 +54,6 @@ import Testing
     }
 
     @Test(
-        "A session that is as written has no differences",
-        arguments: [
-            "$ true", "$ echo a; echo b >&2; exit 7\n! 7\n> a\n2> b\n", "$ printf 'a\\n\\nb\\n'\n> a\n>\n> b",
-            "$ echo one two three\n> one … three", "$ echo a…b\n> a…b", "$ seq 5\n> 1\n> …\n> 5",
-            "$ seq 1\n> …\n> 1\n> …", "$ printf unfinished\n> …",
-            "# only a comment\n\n$ cat f g\n> x\n\n> y\n-- f --\nx\n-- g --\ny",
-            "$ cat < f > h\n$ cat h\n> - $ x\n\n-- f --\n- $ x", "$ pushcrypt --version\n> pushcrypt …",
-        ])
-    func same(text: String) throws {
-        #expect(try differences(text) == [])
-    }
-
-    @Test(
         "Every deviation is reported",
         arguments: [
             ("$ false", "t.txt:1: false\nexit code 1, expected 0"),
@@ -82,26 +69,5 @@ import Testing
         ])
     func different(text: String, first: String) throws {
         #expect(try differences(text).first == first)
-    }
-
-    @Test(
-        "What a session needs is tried in order, with the program in front of all others",
-        arguments: [
-            ("$ true", nil), ("? true\n$ true", nil), ("? pushcrypt --version\n$ true", nil),
-            ("# a comment\n? true\n? exit 3\n? false\n$ true", "exit 3"),
-            ("? no-such-program\n$ true", "no-such-program"),
-        ])
-    func needs(text: String, unmet: String?) throws {
-        #expect(try Transcript(name: "t.txt", text: text).unmetNeed(program: builtProgram()) == unmet)
-    }
-
-    @Test(
-        "What cannot be read is an error with its place",
-        arguments: [
-            ("", "t.txt"), ("# nothing", "t.txt"), ("> a", "t.txt:1"), ("$ true\n! x", "t.txt:2"),
-            ("$ true\nplain", "t.txt:2"), ("$ true\n? true", "t.txt:2"), ("? true", "t.txt"),
-        ])
-    func malformed(text: String, place: String) {
-        #expect(throws: Transcript.Malformed(place: place)) { try Transcript(name: "t.txt", text: text) }
     }
 }

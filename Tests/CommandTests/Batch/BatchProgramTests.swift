@@ -61,22 +61,6 @@ import Testing
         #expect(try program.errors == "")
     }
 
-    @Test("Between queues: a line is answered when it comes, and the process goes on")
-    func filter() throws {
-        let route = try Route()
-        let program = try RunningProgram(route.arguments)
-        for number in 0..<20 {
-            // A line may come in pieces.
-            let line = route.line(number)
-            try program.send(String(line.prefix(number * 3)))
-            usleep(1000)
-            try program.send(String(line.dropFirst(number * 3)))
-            try route.expect(try program.lines(1), are: number..<number + 1)
-        }
-        try program.endInput()
-        #expect(try program.rest() == [] && program.end() == 0)
-    }
-
     @Test(
         "A signal ends it once what was read is answered, and nothing is answered twice", arguments: [SIGTERM, SIGINT])
     func signal(number: Int32) throws {
@@ -94,19 +78,6 @@ import Testing
         #expect(
             try program.errors
                 == "pushcrypt: hint: stopped by a signal after 51 lines: all that was read is answered\n")
-    }
-
-    @Test("A signal in a line that does not end is a failure, which says how much of it was read")
-    func signalInALine() throws {
-        let route = try Route()
-        let program = try RunningProgram(route.arguments)
-        try program.send(route.line(0) + "{\"to\":")
-        var answers = try program.lines(1)
-        program.raise(SIGTERM)
-        answers += try program.rest()
-        try route.expect(answers, are: 0..<1)
-        #expect(program.end() == 1)
-        #expect(try program.errors.contains("stopped by a signal in line 2") && program.errors.contains("6 bytes"))
     }
 
     @Test("In the middle of a stream a signal leaves whole answers, from the first on, and none twice")
@@ -201,15 +172,6 @@ import Testing
         try? program.endInput()
         #expect(program.end() == 0)
         #expect(try program.errors == "")
-    }
-
-    @Test("A full disk ends it with a message, and no thread waits for ever")
-    func fullOutput() throws {
-        let route = try Route()
-        let input = try route.directory.write((0..<2000).map(route.line).joined(), to: "in")
-        let program = try RunningProgram(route.arguments + ["--jobs", "4", input], shell: "exec > /dev/full; ")
-        #expect(program.end() == 1)
-        #expect(try program.errors == "pushcrypt: error: cannot write standard output: no space left on device\n")
     }
 
     @Test("A reader that takes nothing stops the reading, and memory stays where it is")

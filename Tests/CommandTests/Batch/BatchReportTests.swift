@@ -109,12 +109,6 @@ import Testing
                 && counts.suffix(3) == ["5.000:2", "10.000:3", "+Inf:4"])
     }
 
-    @Test(
-        "The reader of the metrics is strict", arguments: ["", "a 1\n", "# HELP a_total x\n# TYPE b_total counter\n"])
-    func strict(text: String) {
-        #expect(throws: Malformed.self) { try samples(text) }
-    }
-
     @Test("The file is replaced as a whole")
     func replaced() throws {
         let directory = try TemporaryDirectory()

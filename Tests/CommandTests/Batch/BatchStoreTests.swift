@@ -63,28 +63,6 @@ import Testing
         #expect(try provider.answer().epoch == new && new > 0)
     }
 
-    @Test("With a store one thread opens, unless the command line says otherwise")
-    func openingThreads() throws {
-        let provider = try Provider()
-        /// The most threads that were seen, after a while or when there are so many.
-        func threads(_ options: String..., atLeast count: Int = 0) throws -> Int {
-            let program = try RunningProgram(
-                ["--store", provider.directory.file("P"), "open", "--batch", "--topic", "com.example.app"] + options)
-            try program.send("{}\n")
-            #expect(try program.lines(1).count == 1)
-            // The first one answers while others are started.
-            var most = 0
-            for round in 0..<6000 where round < 30 || most < count {
-                most = max(most, try program.kilobytes("Threads"))
-                usleep(10_000)
-            }
-            return most
-        }
-        let one = try threads("--jobs", "1")
-        #expect(try threads() == one)
-        #expect(try threads("--jobs", "4", atLeast: one + 3) == one + 3)
-    }
-
     @Test("A setting")
     func setting() throws {
         let provider = try Provider()

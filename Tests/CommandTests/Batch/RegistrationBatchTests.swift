@@ -37,7 +37,6 @@ import VectorKit
 
     private struct Answer: Equatable {
         let text: String
-        let device: String?
         let reply: String?
         let code: String?
         let line: Int64?
@@ -45,7 +44,6 @@ import VectorKit
         init(_ text: String) throws {
             self.text = text
             let root = try JSONDocument(parsing: ContiguousArray(text.utf8)).root
-            device = root["device"]?.string
             reply = root["reply"].map { String(decoding: $0.minified(), as: UTF8.self) }
             code = root["error"]?["code"]?.string
             line = root["line"]?.integer
@@ -264,24 +262,6 @@ import VectorKit
 
     // MARK: The process
 
-    @Test("Five thousand lines: each is answered in its place, and registered")
-    func many() throws {
-        let provider = try Provider()
-        let count = 5000
-        let lines = (0..<count).map { Self.line("d\($0)", #""\#(DeviceKey().publicKey)""#, #","n":\#($0)"#) + "\n" }
-        let input = try provider.directory.write(lines.joined(), to: "in")
-        let program = try RunningProgram(provider.arguments + [input])
-        let answers = try program.rest()
-        #expect(program.end() == 0)
-        try #require(answers.count == count)
-        for (number, answer) in answers.enumerated() where !answer.hasSuffix(#","n":\#(number)}"#) {
-            Issue.record("\(number): \(answer)")
-        }
-        #expect(answers.allSatisfy { $0.contains(#""acknowledged":"pcr1"#) })
-        #expect(try program.errors == "")
-        #expect(try provider.store().deviceCount() == count)
-    }
-
     @Test("A phone waits for its reply: it comes when the line does, and what is answered survives a kill")
     func kill() throws {
         let provider = try Provider()
@@ -305,25 +285,6 @@ import VectorKit
             #expect(try provider.add([Self.line("e\(number)", record), line]).answers.map(\.code) == [nil, nil])
         }
         #expect(try store.deviceCount() == 16)
-    }
-
-    @Test("A signal ends it once what was read is answered", arguments: [SIGTERM, SIGINT])
-    func signal(number: Int32) throws {
-        let provider = try Provider()
-        let program = try RunningProgram(provider.arguments)
-        let lines = (0..<51).map { Self.line("d\($0)", Self.record()) + "\n" }
-        try program.send(lines[..<50].joined() + lines[50].prefix(30))
-        var answers = try program.lines(50)
-        program.raise(number)
-        // A line that was read in part is completed.
-        try program.send(String(lines[50].dropFirst(30)))
-        answers += try program.rest()
-        #expect(try answers.map { try Answer($0).device } == (0..<51).map { "d\($0)" })
-        #expect(program.end() == 0)
-        #expect(
-            try program.errors
-                == "pushcrypt: hint: stopped by a signal after 51 lines: all that was read is answered\n")
-        #expect(try provider.store().deviceCount() == 51)
     }
 
     @Test("A restored store is used from the next line on; one that is gone is an error in its place")

@@ -147,14 +147,6 @@ import Testing
         #expect(!drawing.elements.contains { $0.value("class") == "expanded" })
     }
 
-    @Test("A drawing is light or dark, as the reader's screen")
-    func appearance() throws {
-        let text = try preview(#"{"aps":{"alert":"x"}}"#)
-        let dark = try #require(text.range(of: "@media (prefers-color-scheme:dark){"))
-        #expect(text[..<dark.lowerBound].contains("#fbfcfe") && !text[..<dark.lowerBound].contains("#2d323f"))
-        #expect(text[dark.upperBound...].contains("#2d323f"))
-    }
-
     /// How to draw it again is in Docs/Contributing.md.
     @Test("The picture in README.md is what the command draws now")
     func picture() throws {
