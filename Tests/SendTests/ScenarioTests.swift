@@ -54,15 +54,6 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
         }
     }
 
-    @Test func closesAtOnce() {
-        scenario("H1-closes-at-once") { seed, check in
-            let over: UInt64 = 300_000
-            let server = SimulatedAPNs(seed) { $0.time < over ? .unread : .accept }
-            for number in 1...100 { server.add(number) }
-            recovers(server, 100, after: over, check)
-        }
-    }
-
     @Test func busyForOneDevice() {
         scenario("H2-busy-for-one-device") { seed, check in
             // A third of the messages are for it, twenty a second.
@@ -118,14 +109,6 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
         }
     }
 
-    @Test func loginRefusedLater() {
-        scenario("H3-login-refused-later") { seed, check in
-            let server = SimulatedAPNs(seed) { (500..<60_000).contains($0.time) ? .answer(wrongKey) : .accept }
-            for number in 1...3000 { server.add(number, at: UInt64(number)) }
-            recovers(server, 3000, after: 60_000, check)
-        }
-    }
-
     @Test func clockWrong() {
         scenario("H3-clock-wrong-for-three-seconds") { seed, check in
             let server = SimulatedAPNs(seed) {
@@ -138,16 +121,6 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
         }
     }
 
-    @Test func twentyBadTokens() {
-        scenario("H3-twenty-bad-tokens") { seed, check in
-            let server = SimulatedAPNs(seed) { $0.number <= 20 ? .answer(badToken) : .accept }
-            server.streams = 10
-            for number in 1...320 { server.add(number) }
-            server.run(until: 30_000)
-            check(server.accepted.count == 300 && server.outcomes.count == 320, server.state)
-        }
-    }
-
     @Test func thousandBadTokens() {
         scenario("H3-a-thousand-bad-tokens") { seed, check in
             let server = SimulatedAPNs(seed) { $0.number <= 1000 ? .answer(badToken) : .accept }
@@ -155,15 +128,6 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
             for number in 1...1300 { server.add(number) }
             server.run(until: 30_000)
             check(server.accepted.count == 300 && server.outcomes.count == 1300, server.state)
-        }
-    }
-
-    @Test func wrongCertificate() {
-        scenario("H3-wrong-certificate-for-three-seconds") { seed, check in
-            let server = SimulatedAPNs(seed) { _ in .accept }
-            server.canConnect = { $0 >= 3000 }
-            for number in 1...50 { server.add(number) }
-            recovers(server, 50, after: 3000, check)
         }
     }
 
@@ -232,33 +196,12 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
         }
     }
 
-    @Test func breaks() {
-        scenario("M10-breaks-on-one-percent") { seed, check in
-            let server = SimulatedAPNs(seed) { $0.random < 0.01 ? .lost : .accept }
-            for number in 1...10_000 { server.add(number) }
-            server.run(until: 600_000)
-            check(server.accepted.count == 10_000, server.state)
-            let most = server.taken.values.max() ?? 0
-            check(server.requests.count <= 12_000 && most <= 4, "\(server.requests.count) requests, \(most) copies")
-        }
-    }
-
     @Test func abortsAndGoAways() {
         scenario("M10-aborts-and-goaways") { seed, check in
             let server = SimulatedAPNs(seed) { $0.random < 1 / 6 ? .lost : $0.random < 2 / 6 ? .goAway : .accept }
             for number in 1...600 { server.add(number) }
             server.run(until: 120_000)
             check(server.accepted.count == 600, server.state)
-        }
-    }
-
-    @Test func noAnswer() {
-        scenario("low-no-answer-for-half-a-minute") { seed, check in
-            for over: UInt64 in [32_000, 300_000] {
-                let server = SimulatedAPNs(seed) { $0.time < over ? .silence : .accept }
-                for number in 1...500 { server.add(number) }
-                recovers(server, 500, after: over, check)
-            }
         }
     }
 
@@ -310,16 +253,6 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
             check(
                 server.said.contains { $0.line.trouble.kind == .login }, "\(server.said.first?.line.trouble.text ?? "")"
             )
-        }
-    }
-
-    @Test func halfIsBusyForAMinute() {
-        scenario("new-half-is-503-for-a-minute") { seed, check in
-            let server = SimulatedAPNs(seed) { $0.random < 0.5 && $0.time < 60_000 ? .answer(busy) : .accept }
-            for number in 1...5000 { server.add(number) }
-            server.run(until: 180_000)
-            check(server.accepted.count == 5000, server.state)
-            check(server.requests.count < 9000, "\(server.requests.count) requests for 5000")
         }
     }
 
@@ -384,18 +317,6 @@ func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) 
             for number in 1...2000 { server.add(number) }
             server.run(until: 200_000)
             check(server.accepted.count == 2000 && server.taken.values.allSatisfy { $0 <= 6 }, server.state)
-        }
-    }
-
-    @Test func isAway() {
-        scenario("relay-away") { seed, check in
-            let over: UInt64 = 300_000
-            let server = relay(seed) { _ in .accept }
-            server.canConnect = { $0 >= over }
-            for number in 1...500 { server.add(number) }
-            server.run(until: over + 15_000)
-            check(server.accepted.count == 500, server.state)
-            check(server.mostConnects(before: over) <= 6, "\(server.mostConnects(before: over)) connects in a minute")
         }
     }
 

@@ -87,3 +87,49 @@ import Testing
         #expect(counter == nil)
     }
 }
+
+/// A clock that stands still until it is advanced, with one call, which lives only as long as its holder.
+private final class HandClock: DeliveryClock {
+    private final class Call: ScheduledCall {
+        private final class Body {
+            var call: (@Sendable () -> Void)?
+        }
+
+        private let body = Locked(Body())
+
+        init(_ call: @escaping @Sendable () -> Void) { body.withLock { $0.call = call } }
+
+        func cancel() { _ = take() }
+
+        func take() -> (@Sendable () -> Void)? {
+            body.withLock { body in
+                defer { body.call = nil }
+                return body.call
+            }
+        }
+    }
+
+    private final class State {
+        var left: UInt64 = 0
+        weak var call: Call?
+    }
+
+    private let state = Locked(State())
+
+    func schedule(
+        afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void
+    ) -> any ScheduledCall {
+        let call = Call(body)
+        state.withLock { ($0.left, $0.call) = (delay, call) }
+        return call
+    }
+
+    /// Makes the call if it is due.
+    func advance(byMilliseconds milliseconds: UInt64) {
+        let call = state.withLock { state in
+            state.left -= min(state.left, milliseconds)
+            return state.left == 0 ? state.call : nil
+        }
+        call?.take()?()
+    }
+}
