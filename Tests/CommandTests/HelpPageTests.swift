@@ -4,117 +4,9 @@ import Testing
 @testable import PushcryptCommandKit
 
 @Suite struct HelpPageTests {
-    @Test(
-        "Every way of asking for help gives the page of the deepest command named",
-        arguments: [
-            ("--help", ExpectedPage.program), ("-h", .program), ("help", .program), ("--json --help", .program),
-            ("device --help", .group), ("help device", .group), ("device -h", .group),
-            ("send --help", .command), ("help send", .command), ("send -h", .command), ("--help send", .command),
-            ("--store device --help send", .command),
-        ])
-    func page(line: String, page: ExpectedPage) throws {
-        let outcome = try outcome(line.split(separator: " ").map(String.init))
-        #expect(outcome == Outcome(exit: .done, output: page.text, messages: ""))
-    }
-
-    @Test(
-        "Help is given even where the rest of the line is wrong",
-        arguments: ["send --frobnicate --help", "send x y z --help", "send --to --help", "send --ttl 0 -h"])
-    func wrongLine(line: String) throws {
-        let outcome = try outcome(line.split(separator: " ").map(String.init))
-        #expect(outcome == Outcome(exit: .done, output: ExpectedPage.command.text, messages: ""))
-    }
-
-    @Test(
-        "Help about what does not exist is a usage error with a hint",
-        arguments: [
-            ("help sned", "did you mean sample send?"), ("sned --help", "did you mean sample send?"),
-            ("help device ad", "did you mean sample device add?"),
-            ("device ad --help", "did you mean sample device add?"),
-            ("help send more", "sample send --help lists the commands"),
-        ])
-    func unknown(line: String, hint: String) throws {
-        let outcome = try outcome(line.split(separator: " ").map(String.init))
-        #expect(outcome.exit == .usage)
-        #expect(outcome.messages.hasSuffix("pushcrypt: hint: \(hint)\n"))
-        #expect(outcome.output == "")
-    }
-
-    @Test("After -- nothing asks for help")
-    func afterTheEnd() throws {
-        #expect(try outcome(["greet", "--", "--help"]).output == "hello --help\n")
-    }
-}
-
-/// The pages of the sample table, as they must be.
-enum ExpectedPage: CaseIterable {
-    case program, group, command
-
-    var text: String {
-        switch self {
-        case .program: Self.programText
-        case .group: Self.groupText
-        case .command: Self.commandText
-        }
-    }
-
-    private static let programText = """
-        sample - a table for tests
-
-        usage: sample [options] COMMAND
-
-        keys:
-          device  work with devices
-
-        messages:
-          send   send a message
-          join   join files into one
-          greet  say hello
-
-        more:
-          help  show how a command is used
-
-        options:
-              --store DIR  the key store; default PUSHCRYPT_STORE, or the user's data
-                           directory
-              --json       write JSON, for programs
-          -q, --quiet      write only errors and warnings to standard error
-          -h, --help       show this help
-              --version    show the versions of this program and its libraries
-
-        more help:
-          sample help exit-codes  what the exit codes mean
-
-        examples:
-          # says hello
-          sample greet
-
-        sample COMMAND --help shows more about a command, sample --help all lists every command
-
-        """
-
-    private static let groupText = """
-        sample device - work with devices
-
-        usage: sample device COMMAND
-
-        Devices receive messages.
-
-        commands:
-          add   add a device
-          list  list the devices
-
-        options:
-          -h, --help  show this help
-
-        examples:
-          sample device add phone1
-
-        sample device COMMAND --help shows more about a command
-
-        """
-
-    private static let commandText = """
+    private static let program = "sample - a table for tests\n\nusage: sample [options] COMMAND\n"
+    private static let group = "sample device - work with devices\n\nusage: sample device COMMAND\n"
+    private static let command = """
         sample send - send a message
 
         usage: sample send --to ID [options] [FILE]
@@ -150,4 +42,45 @@ enum ExpectedPage: CaseIterable {
         sample send --help all shows more, and 1 more option
 
         """
+
+    @Test(
+        "Every way of asking for help gives the page of the deepest command named",
+        arguments: [
+            ("--help", program), ("-h", program), ("help", program), ("--json --help", program),
+            ("device --help", group), ("help device", group), ("device -h", group),
+            ("send --help", command), ("help send", command), ("send -h", command), ("--help send", command),
+            ("--store device --help send", command),
+        ])
+    func page(line: String, start: String) throws {
+        let outcome = try outcome(line.split(separator: " ").map(String.init))
+        #expect(outcome.exit == .done && outcome.output.hasPrefix(start) && outcome.messages == "")
+    }
+
+    @Test(
+        "Help is given even where the rest of the line is wrong",
+        arguments: ["send --frobnicate --help", "send x y z --help", "send --to --help", "send --ttl 0 -h"])
+    func wrongLine(line: String) throws {
+        let outcome = try outcome(line.split(separator: " ").map(String.init))
+        #expect(outcome == Outcome(exit: .done, output: Self.command, messages: ""))
+    }
+
+    @Test(
+        "Help about what does not exist is a usage error with a hint",
+        arguments: [
+            ("help sned", "did you mean sample send?"), ("sned --help", "did you mean sample send?"),
+            ("help device ad", "did you mean sample device add?"),
+            ("device ad --help", "did you mean sample device add?"),
+            ("help send more", "sample send --help lists the commands"),
+        ])
+    func unknown(line: String, hint: String) throws {
+        let outcome = try outcome(line.split(separator: " ").map(String.init))
+        #expect(outcome.exit == .usage)
+        #expect(outcome.messages.hasSuffix("pushcrypt: hint: \(hint)\n"))
+        #expect(outcome.output == "")
+    }
+
+    @Test("After -- nothing asks for help")
+    func afterTheEnd() throws {
+        #expect(try outcome(["greet", "--", "--help"]).output == "hello --help\n")
+    }
 }

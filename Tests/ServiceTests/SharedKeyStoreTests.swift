@@ -19,17 +19,11 @@ final class SharedKeyStoreTests {
         #expect(try SharedKeyStore.group("AB12CD34EF.com.example.keys", key: "K") == "AB12CD34EF.com.example.keys")
     }
 
-    @Test(arguments: ["", "$(AppIdentifierPrefix)com.example.keys"])
-    func aGroupThatXcodeHasNotFilledInIsRefused(_ value: String) {
-        let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.group(value, key: "Key") }
-        #expect(error?.code == .missingEntitlement)
-        #expect(error?.description.contains("Key") == true)
-    }
-
-    @Test func aPropertyListWithoutAGroupIsRefused() {
-        for value: Any? in [nil, 7, ["a"]] {
-            let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.group(value, key: "K") }
+    @Test func aGroupThatIsMissingOrThatXcodeHasNotFilledInIsRefused() {
+        for value: Any? in [nil, 7, ["a"], "", "$(AppIdentifierPrefix)com.example.keys"] {
+            let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.group(value, key: "Key") }
             #expect(error?.code == .missingEntitlement)
+            #expect(error?.description.contains("Key") == true)
         }
     }
 
