@@ -20,24 +20,21 @@ extension KitGroup {
     private static let opened: Set = ["payload-sha256", "message-id", "sent-at", "time-to-live", "provider", "epoch"]
 
     /// Texts under `ENCRYPTED_DATA`.
-    public static let envelopes = KitGroup(
-        "envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
-        whenTaken: opened, optional: ["recipient-key-id", "bucket", "push-type"],
-        many: before.union(after).union(["device", "told"]),
-        bound: [
-            after.union(["told"]): ["opened"],
-            ["recipient-key-id", "bucket"]: laterCodes.union(["opened"]),
-        ])
+    public static let envelopes = ofEnvelopes("envelopes")
 
     /// The same, of suite 0x02.
-    public static let suite2Envelopes = KitGroup(
-        "suite-2-envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
-        whenTaken: opened, optional: ["recipient-key-id", "bucket", "push-type"],
-        many: before.union(after).union(["device", "told"]),
-        bound: [
-            after.union(["told"]): ["opened"],
-            ["recipient-key-id", "bucket"]: laterCodes.union(["opened"]),
-        ])
+    public static let suite2Envelopes = ofEnvelopes("suite-2-envelopes")
+
+    private static func ofEnvelopes(_ name: String) -> KitGroup {
+        KitGroup(
+            name, taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
+            whenTaken: opened, optional: ["recipient-key-id", "bucket", "push-type"],
+            many: before.union(after).union(["device", "told"]),
+            bound: [
+                after.union(["told"]): ["opened"],
+                ["recipient-key-id", "bucket"]: laterCodes.union(["opened"]),
+            ])
+    }
 
     /// Whole pushes.
     public static let pushes = KitGroup(
