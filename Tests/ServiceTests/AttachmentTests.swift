@@ -25,11 +25,9 @@ import Waiting
     private var folder: URL { phone.folder.appendingPathComponent("pushcrypt-attachments", isDirectory: true) }
 
     private func configuration(_ transport: PlayedTransport) -> NotificationServiceHandler.Configuration {
-        var configuration = phone.configuration
+        var configuration = phone.downloading(transport)
         configuration.observe = reports.append
         configuration.clock = clock
-        configuration.transport = transport
-        configuration.attachmentFolder = AttachmentFolder(phone.folder)
         return configuration
     }
 
@@ -40,9 +38,8 @@ import Waiting
     private func show(
         _ attachments: [SealedAttachment], _ transport: PlayedTransport
     ) async throws -> UNNotificationContent {
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
-        service.handle(try request(attachments), contentHandler: handler.handler)
-        return try #require(await handler.delivered())
+        let request = try request(attachments)
+        return try #require(await configuration(transport).show(request))
     }
 
     private var filesLeft: [String] {
@@ -133,10 +130,8 @@ import Waiting
         let transport = PlayedTransport { _ in .bytes(sealed) }
         var configuration = configuration(transport)
         configuration.maximumAttachmentSize = UInt64(sealed.count - 1)
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(try request([photo]), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.attachments == [])
-        #expect(await handler.delivered()?.body == "See you at 8")
+        let content = try #require(await configuration.show(try request([photo])))
+        #expect(content.attachments == [] && content.body == "See you at 8")
         #expect(transport.asked.isEmpty)
     }
 
@@ -215,25 +210,8 @@ import Waiting
         let sealed = photo.sealed
         var configuration = configuration(PlayedTransport { _ in .bytes(sealed) })
         configuration.attachmentFolder = AttachmentFolder(phone.folder, now: { now })
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(try request([photo]), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.attachments.count == 1)
+        #expect(await configuration.show(try request([photo]))?.attachments.count == 1)
         #expect(!FileManager.default.fileExists(atPath: old.path))
         #expect(FileManager.default.fileExists(atPath: young.path), "another delivery may be at it")
-    }
-
-    // MARK: Change by the app
-
-    @Test func theAppsChangeSeesTheAttachments() async throws {
-        let sealed = photo.sealed
-        var configuration = configuration(PlayedTransport { _ in .bytes(sealed) })
-        configuration.change = { _, content, _ in
-            content.title = "\(content.attachments.count)"
-            return content
-        }
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(try request([photo]), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.title == "1")
-        #expect(await handler.delivered()?.attachments.count == 1)
     }
 }

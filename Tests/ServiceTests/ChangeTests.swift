@@ -30,27 +30,21 @@ import Waiting
     }
 
     @Test func theAppChangesWhatIsShown() async throws {
-        let handler = Handler()
-        let service = NotificationServiceHandler(
-            configuration: changing { opened, content, _ in
-                content.title = "\(opened.title ?? "") (Ann)"
-                return content
-            })
-        service.handle(try request(), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.title == "Table for two (Ann)")
-        #expect(await handler.delivered()?.body == "See you at 8")
+        let configuration = changing { opened, content, _ in
+            content.title = "\(opened.title ?? "") (Ann)"
+            return content
+        }
+        let content = try #require(await configuration.show(try request()))
+        #expect(content.title == "Table for two (Ann)" && content.body == "See you at 8")
         #expect(reports.first?.outcome == .opened && reports.first?.warnings == [])
     }
 
     @Test func aChangeThatThrowsLeavesTheOpenedContent() async throws {
-        let handler = Handler()
-        let service = NotificationServiceHandler(
-            configuration: changing { _, content, _ in
-                content.title = "half done"
-                throw CocoaError(.fileNoSuchFile)
-            })
-        service.handle(try request(), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.title == "Table for two")
+        let configuration = changing { _, content, _ in
+            content.title = "half done"
+            throw CocoaError(.fileNoSuchFile)
+        }
+        #expect(await configuration.show(try request())?.title == "Table for two")
         #expect(reports.first?.outcome == .opened)
         #expect(reports.first?.warnings == ["the app's change failed: CocoaError"])
     }
@@ -81,14 +75,12 @@ import Waiting
     }
 
     @Test func whoGoesOnChangingAfterwardsChangesNothing() async throws {
-        let (handler, kept) = (Handler(), Kept())
-        let service = NotificationServiceHandler(
-            configuration: changing { _, content, _ in
-                kept.set(content)
-                return content
-            })
-        service.handle(try request(), contentHandler: handler.handler)
-        let delivered = try #require(await handler.delivered())
+        let kept = Kept()
+        let configuration = changing { _, content, _ in
+            kept.set(content)
+            return content
+        }
+        let delivered = try #require(await configuration.show(try request()))
         kept.change()
         #expect(delivered.title == "Table for two")
     }

@@ -28,9 +28,7 @@ import Waiting
     }
 
     private func configuration(_ play: PlayedTransport.Play) -> NotificationServiceHandler.Configuration {
-        var configuration = phone.configuration
-        configuration.transport = PlayedTransport { _ in play }
-        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        var configuration = phone.downloading(PlayedTransport { _ in play })
         configuration.senders = .intents()
         return configuration
     }

@@ -45,10 +45,7 @@ import UserNotifications
     private func show(
         _ request: UNNotificationRequest, _ configuration: NotificationServiceHandler.Configuration? = nil
     ) async throws -> UNNotificationContent {
-        let handler = Handler()
-        let service = NotificationServiceHandler(configuration: configuration ?? self.configuration)
-        service.handle(request, contentHandler: handler.handler)
-        return try #require(await handler.delivered())
+        try #require(await (configuration ?? self.configuration).show(request))
     }
 
     /// Nothing but the clear title, the clear sound, and these two texts.

@@ -37,11 +37,9 @@ import Waiting
     }
 
     private func configuration(_ transport: PlayedTransport) -> NotificationServiceHandler.Configuration {
-        var configuration = phone.configuration
+        var configuration = phone.downloading(transport)
         configuration.observe = reports.append
         configuration.clock = clock
-        configuration.transport = transport
-        configuration.attachmentFolder = AttachmentFolder(phone.folder)
         return configuration
     }
 
@@ -64,11 +62,8 @@ import Waiting
     private func show(
         _ transport: PlayedTransport, _ attachments: [SealedAttachment] = []
     ) async throws -> UNNotificationContent {
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
-        service.handle(try request(attachments), contentHandler: handler.handler)
-        let content = try #require(await handler.delivered())
-        #expect(handler.count == 1)
-        return content
+        let request = try request(attachments)
+        return try #require(await configuration(transport).show(request))
     }
 
     private var filesLeft: [String] {
@@ -95,15 +90,14 @@ import Waiting
             filesLeft.filter { $0.hasSuffix("photo.jpg") }.count == 2 && !filesLeft.contains { $0.hasSuffix("body") })
     }
 
-    @Test func theAppsChangeSeesIt() async throws {
+    @Test func theAppsChangeSeesItAndTheAttachments() async throws {
         var configuration = configuration(transport())
         configuration.change = { opened, content, _ in
-            content.title = "\(opened.body?.count ?? 0) of \(content.body.count)"
+            content.title = "\(opened.body?.count ?? 0) of \(content.body.count), \(content.attachments.count)"
             return content
         }
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(try request(), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.title == "14 of \(Self.text.count)")
+        let content = try #require(await configuration.show(try request([photo])))
+        #expect(content.title == "14 of \(Self.text.count), 1" && content.attachments.count == 1)
     }
 
     // MARK: Failure
@@ -130,9 +124,7 @@ import Waiting
         let transport = transport()
         var configuration = configuration(transport)
         configuration.maximumAttachmentSize = 100
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(try request(), contentHandler: handler.handler)
-        #expect(await handler.delivered()?.body == Self.short)
+        #expect(await configuration.show(try request())?.body == Self.short)
         #expect(transport.asked.isEmpty && reports.first?.outcome == .openedWithoutAttachment)
     }
 

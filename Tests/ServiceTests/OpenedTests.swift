@@ -18,11 +18,8 @@ import Waiting
     private func show(
         _ payload: String, clear: [String: Any] = [:], _ configuration: NotificationServiceHandler.Configuration? = nil
     ) async throws -> UNNotificationContent {
-        let service = NotificationServiceHandler(configuration: configuration ?? phone.configuration)
-        let handler = Handler()
         let request = try TestPhone.request(try phone.seal(payload), members: clear)
-        service.handle(request, contentHandler: handler.handler)
-        return try #require(await handler.delivered())
+        return try #require(await (configuration ?? phone.configuration).show(request))
     }
 
     @Test func everySealedFieldIsShown() async throws {
@@ -99,9 +96,7 @@ import Waiting
         let photo = try SealedAttachment([1, 2, 3])
         let transport = PlayedTransport { _ in .bytes(photo.sealed) }
         let told = Told()
-        var configuration = phone.configuration
-        configuration.transport = transport
-        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        var configuration = phone.downloading(transport)
         configuration.change = { opened, content, _ in
             told.append(opened.isDuplicate)
             return content
@@ -109,9 +104,8 @@ import Waiting
         let json = try phone.seal(
             #"{"aps":{"alert":{"body":"B"},"badge":3,"category":"CHAT"}}"#, attachments: [photo.reference])
         for (identifier, files, category) in [("1", 1, "CHAT"), ("1", 0, "CHAT"), ("2", 0, "")] {
-            let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-            service.handle(try TestPhone.request(json, identifier: identifier), contentHandler: handler.handler)
-            let content = try #require(await handler.delivered())
+            let request = try TestPhone.request(json, identifier: identifier)
+            let content = try #require(await configuration.show(request))
             #expect(content.attachments.count == files && content.categoryIdentifier == category)
             #expect(content.badge == (files == 1 ? 3 : nil))
         }
@@ -174,12 +168,8 @@ import Waiting
     @Test func aPushThatDoesNotOpenDeletesNothing() async throws {
         _ = try retire(hoursAgo: 72)
         let writes = phone.keychain.writes.count
-        let handler = Handler()
-        let service = NotificationServiceHandler(configuration: phone.configuration)
-        service.handle(
-            try TestPhone.request(ContiguousArray("{}".utf8), members: ["ENCRYPTED_DATA": "AQ"]),
-            contentHandler: handler.handler)
-        _ = try #require(await handler.delivered())
+        let request = try TestPhone.request(ContiguousArray("{}".utf8), members: ["ENCRYPTED_DATA": "AQ"])
+        _ = try #require(await phone.configuration.show(request))
         try await Task.sleep(nanoseconds: 50_000_000)
         #expect(phone.keychain.writes.count == writes)
     }

@@ -104,11 +104,8 @@ import Waiting
     }
 
     private func deliver(_ json: ContiguousArray<UInt8>, _ identifier: String) async throws -> UNNotificationContent {
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(try TestPhone.request(json, identifier: identifier), contentHandler: handler.handler)
-        let content = await handler.delivered()
-        withExtendedLifetime(service) {}
-        return try #require(content)
+        let request = try TestPhone.request(json, identifier: identifier)
+        return try #require(await configuration.show(request))
     }
 
     /// Two deliveries of one message at the same time, as by two processes: the first that is given out rings.

@@ -1,7 +1,9 @@
 import Foundation
 import Pushcrypt
 import PushcryptKeyStore
-import PushcryptService
+import TestPhone
+
+@testable import PushcryptService
 
 /// A sealed file and its reference.
 struct SealedAttachment {
@@ -26,6 +28,16 @@ struct SealedAttachment {
     /// Bytes with a long period.
     static func plain(_ count: Int) -> ContiguousArray<UInt8> {
         ContiguousArray((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+    }
+}
+
+extension TestPhone {
+    /// A configuration that downloads with the transport, to this phone's folder.
+    func downloading(_ transport: PlayedTransport) -> NotificationServiceHandler.Configuration {
+        var configuration = configuration
+        configuration.transport = transport
+        configuration.attachmentFolder = AttachmentFolder(folder)
+        return configuration
     }
 }
 

@@ -39,16 +39,12 @@ struct SharedAttachmentTests {
         )
         let sealed = ["photo": photo.sealed, "document": document.sealed]
         let reports = Reports()
-        var configuration = phone.configuration
+        var configuration = phone.downloading(PlayedTransport { .bytes(sealed[$0] ?? []) })
         configuration.sharesAttachments = true
         configuration.observe = reports.append
-        configuration.transport = PlayedTransport { .bytes(sealed[$0] ?? []) }
-        configuration.attachmentFolder = AttachmentFolder(phone.folder)
         let request = try TestPhone.request(
             try phone.seal(attachments: [photo.reference, document.reference]), identifier: "../1")
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(request, contentHandler: handler.handler)
-        #expect(await handler.delivered()?.attachments.count == 1)
+        #expect(await configuration.show(request)?.attachments.count == 1)
         let files = shared.files(of: request)
         #expect(files.map(\.lastPathComponent) == ["photo.jpg", "a.pdf"])
         #expect(try files.map { try Data(contentsOf: $0) } == [Data([1, 2, 3]), Data([4, 5])])
@@ -63,20 +59,16 @@ struct SharedAttachmentTests {
     /// The same message again keeps its files and fetches none; another one under the identifier does not get them.
     @Test func aRepeatedNotificationKeepsItsFilesAndAnotherLosesThem() async throws {
         let photo = try SealedAttachment([1, 2, 3])
-        var configuration = phone.configuration
-        configuration.sharesAttachments = true
         let transport = PlayedTransport { _ in .bytes(photo.sealed) }
-        configuration.transport = transport
-        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        var configuration = phone.downloading(transport)
+        configuration.sharesAttachments = true
         let first = try phone.seal(attachments: [photo.reference])
         let second = try phone.seal(attachments: [photo.reference])
         for (json, identifier, files, fetches) in [
             (first, "1", 1, 1), (first, "1", 1, 1), (first, "2", 0, 1), (second, "1", 1, 2), (first, "1", 0, 2),
         ] as [(ContiguousArray<UInt8>, String, Int, Int)] {
-            let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
             let request = try TestPhone.request(json, identifier: identifier)
-            service.handle(request, contentHandler: handler.handler)
-            #expect(await handler.delivered()?.body == "See you at 8")
+            #expect(await configuration.show(request)?.body == "See you at 8")
             #expect(shared.files(of: request).count == files)
             #expect(transport.asked.count == fetches)
         }
@@ -84,13 +76,9 @@ struct SharedAttachmentTests {
 
     @Test func unlessTheAppSaysSoNothingIsHandedOn() async throws {
         let photo = try SealedAttachment([1, 2, 3])
-        var configuration = phone.configuration
-        configuration.transport = PlayedTransport { _ in .bytes(photo.sealed) }
-        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        let configuration = phone.downloading(PlayedTransport { _ in .bytes(photo.sealed) })
         let request = try TestPhone.request(try phone.seal(attachments: [photo.reference]))
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(request, contentHandler: handler.handler)
-        #expect(await handler.delivered()?.attachments.count == 1)
+        #expect(await configuration.show(request)?.attachments.count == 1)
         #expect(shared.files(of: request).isEmpty)
     }
 
@@ -99,6 +87,8 @@ struct SharedAttachmentTests {
         #expect(try texts("1") == ["one", "two"])
         try shared.share([try file("b.txt", "three")], for: "1")
         #expect(try texts("1") == ["three"] && texts("2").isEmpty)
+        shared.removeAll()
+        #expect(try texts("1").isEmpty)
     }
 
     /// The relay chooses the identifier of the request.
@@ -114,17 +104,9 @@ struct SharedAttachmentTests {
             opens
             ? try TestPhone.request(try phone.seal(), identifier: "1")
             : UNNotificationRequest(identifier: "1", content: content, trigger: nil)
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(request, contentHandler: handler.handler)
-        let shown = await handler.delivered()
+        let shown = await configuration.show(request)
         #expect(shown?.body == (opens ? "See you at 8" : "") && shown?.subtitle == (opens ? "" : "(Encrypted)"))
         #expect(try texts("1").isEmpty && texts("2") == ["two"])
-    }
-
-    @Test func aLogOutRemovesAll() throws {
-        try shared.share([try file("a.txt", "one")], for: "1")
-        shared.removeAll()
-        #expect(try texts("1").isEmpty)
     }
 
     /// Foundation cannot write every value that a system's parser may return.

@@ -179,10 +179,8 @@ import Waiting
                 seen.withLock { $0.account = context.account }
                 return content
             }
-            let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-            service.handle(
-                try TestPhone.request(server.seal("Hello", to: user)), contentHandler: handler.handler)
-            let content = try #require(await handler.delivered())
+            let request = try TestPhone.request(server.seal("Hello", to: user))
+            let content = try #require(await configuration.show(request))
             #expect(seen.withLock { $0.account } == user)
             #expect(content.mark?.account == user)
         }
@@ -205,17 +203,15 @@ import Waiting
     private func show(_ text: String, to user: String, with face: SealedAttachment?) async throws
         -> UNNotificationContent
     {
-        var configuration = app.phone.configuration
+        let transport = PlayedTransport { _ in face.map { .bytes($0.sealed) } ?? .fail("none") }
+        var configuration = app.phone.downloading(transport)
         configuration.senders = .intents()
         configuration.sharesAttachments = true
-        configuration.transport = PlayedTransport { _ in face.map { .bytes($0.sealed) } ?? .fail("none") }
-        configuration.attachmentFolder = AttachmentFolder(folder)
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
         let push = try server.seal(
             text, to: user, attachments: face.map { [$0.reference] } ?? [],
             from: CommunicationSender(name: "Sender \(user)", handle: "\(folder.path)", conversation: "c"))
-        service.handle(try TestPhone.request(push, identifier: user), contentHandler: handler.handler)
-        return try #require(await handler.delivered())
+        let request = try TestPhone.request(push, identifier: user)
+        return try #require(await configuration.show(request))
     }
 
     private var donations: Set<String> {

@@ -134,11 +134,9 @@ private final class Variant {
             Self.store(keychain, topic)
         }
         (configuration.clock, configuration.now) = (ManualClock(), { TestApp.start })
-        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
-        service.handle(
-            try TestPhone.request(server.seal("Hello", to: "anna", answers: answers), identifier: "\(pushes)"),
-            contentHandler: handler.handler)
-        let content = try #require(await handler.delivered())
+        let push = try server.seal("Hello", to: "anna", answers: answers)
+        let request = try TestPhone.request(push, identifier: "\(pushes)")
+        let content = try #require(await configuration.show(request))
         #expect(content.body == "Hello")
         let key = try #require(store.state().accounts.first?.keys.last?.publicKey)
         var response = NotificationResponseValue(requestIdentifier: "\(pushes)", action: .open)

@@ -1,4 +1,5 @@
 internal import PushcryptKeyStore
+package import PushcryptService
 package import UserNotifications
 internal import Waiting
 
@@ -23,5 +24,16 @@ package final class Handler: Sendable {
     package func delivered() async -> UNNotificationContent? {
         await eventually { count > 0 }
         return state.withLock { $0.contents.first }
+    }
+}
+
+extension NotificationServiceHandler.Configuration {
+    /// Passes a request to a handler of its own, and waits for the content; nil if there is none.
+    package func show(_ request: UNNotificationRequest) async -> UNNotificationContent? {
+        let (service, handler) = (NotificationServiceHandler(configuration: self), Handler())
+        service.handle(request, contentHandler: handler.handler)
+        let content = await handler.delivered()
+        withExtendedLifetime(service) {}
+        return content
     }
 }
