@@ -16,6 +16,11 @@ private func read(
 }
 
 @Suite struct SecretInputTests {
+    private func secret(from source: String, _ captured: CapturedConsole) throws(Failure) -> String {
+        try read { span throws(Failure) in try captured.console.readSecret(from: source, into: &span) }
+    }
+
+    /// A link as well: containers mount a key so.
     @Test(
         "A secret is read from a file, a descriptor or standard input; one newline at the end is not part of it",
         arguments: [
@@ -26,11 +31,10 @@ private func read(
         let captured = try CapturedConsole(input: text)
         let file = try captured.directory.write(text, to: "file")
         let handle = try #require(FileHandle(forReadingAtPath: file))
-        for source in [file, "fd:\(handle.fileDescriptor)", "-"] {
-            let found = try read { span throws(Failure) in
-                try captured.console.readSecret(from: source, into: &span)
-            }
-            #expect(found == secret)
+        let link = captured.directory.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file")
+        for source in [file, link, "fd:\(handle.fileDescriptor)", "-"] {
+            #expect(try self.secret(from: source, captured) == secret)
         }
     }
 
@@ -39,9 +43,7 @@ private func read(
     func limit(length: Int, fits: Bool) throws {
         let captured = try CapturedConsole(input: String(repeating: "s", count: length))
         do throws(Failure) {
-            let found = try read { span throws(Failure) in
-                try captured.console.readSecret(from: "-", into: &span)
-            }
+            let found = try secret(from: "-", captured)
             #expect(fits && found.utf8.count == length)
         } catch {
             #expect(!fits && error.exit == .refused && error.message == "standard input is too long for a secret")
@@ -60,10 +62,7 @@ private func read(
         let file = try #require(FileHandle(forReadingAtPath: path))
         let sources = [path, "fd:\(file.fileDescriptor)"]
         for source in sources + [path] {
-            let secret = try read { span throws(Failure) in
-                try captured.console.readSecret(from: source, into: &span)
-            }
-            #expect(secret == "secret")
+            #expect(try secret(from: source, captured) == "secret")
         }
         let warnings = try captured.messages.split(separator: "\n")
         #expect(warnings.count == (isPrivate ? 0 : 2))
@@ -92,27 +91,12 @@ private func read(
         try captured.directory.write("\n", to: "newline")
         let path = captured.directory.path
         do throws(Failure) {
-            _ = try read { span throws(Failure) in
-                try captured.console.readSecret(from: source.replacing("DIR", with: path), into: &span)
-            }
+            _ = try secret(from: source.replacing("DIR", with: path), captured)
             Issue.record("there was a secret")
         } catch {
             #expect(error.exit == exit)
             #expect(error.message == message.replacing("DIR", with: path))
         }
-    }
-
-    @Test("A key is read as containers mount it: a link, and read-only")
-    func mounted() throws {
-        let captured = try CapturedConsole()
-        let file = try captured.directory.write("secret", to: "file")
-        try FileManager.default.setAttributes([.posixPermissions: 0o440], ofItemAtPath: file)
-        let link = captured.directory.file("link")
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file")
-        let found = try read { span throws(Failure) in
-            try captured.console.readSecret(from: link, into: &span)
-        }
-        #expect(found == "secret")
     }
 }
 
@@ -229,6 +213,11 @@ private final class Asking: Sendable {
 }
 
 @Suite struct SecretOutputTests {
+    /// A command about keys.
+    private func runKey(_ captured: CapturedConsole, _ arguments: String...) -> ExitCode {
+        run(arguments: ["key"] + arguments, table: .pushcrypt, console: captured.console)
+    }
+
     @Test("A new secret key is not shown on a terminal", arguments: ["device", "provider"])
     func terminal(role: String) throws {
         let terminal = try PseudoTerminal()
@@ -261,14 +250,11 @@ private final class Asking: Sendable {
     func importedFile(role: String) throws {
         let captured = try CapturedConsole()
         let (key, pem) = (captured.directory.file("key"), captured.directory.file("pem"))
-        func run(_ arguments: String...) -> ExitCode {
-            PushcryptCommandKit.run(arguments: arguments, table: .pushcrypt, console: captured.console)
-        }
-        try #require(run("key", "new", role, "-o", key) == .done)
-        try #require(run("key", "export", "--format", "pem", "--key-file", key, "--secret", "-o", pem) == .done)
+        try #require(runKey(captured, "new", role, "-o", key) == .done)
+        try #require(runKey(captured, "export", "--format", "pem", "--key-file", key, "--secret", "-o", pem) == .done)
         for (mode, warnings) in [(0o640, 0), (0o644, 1)] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: pem)
-            #expect(run("key", "import", "--kind", role, pem, "-o", key, "--force") == .done)
+            #expect(runKey(captured, "import", "--kind", role, pem, "-o", key, "--force") == .done)
             #expect(try captured.messages.components(separatedBy: "which holds a secret").count == warnings + 1)
         }
     }
@@ -278,13 +264,11 @@ private final class Asking: Sendable {
     func exportedFile(role: String, format: String) throws {
         let captured = try CapturedConsole()
         let (key, other) = (captured.directory.file("key"), captured.directory.file("other"))
-        func run(_ arguments: String...) -> ExitCode {
-            PushcryptCommandKit.run(arguments: arguments, table: .pushcrypt, console: captured.console)
-        }
-        try #require(run("key", "new", role, "-o", key) == .done)
+        try #require(runKey(captured, "new", role, "-o", key) == .done)
         try #require(
-            run("key", "export", "--format", format, "--key-file", key, "--secret", "-o", other) == .done)
-        try #require(run("key", "import", "--kind", role, "--format", format, other, "-o", key, "--force") == .done)
+            runKey(captured, "export", "--format", format, "--key-file", key, "--secret", "-o", other) == .done)
+        let exit = runKey(captured, "import", "--kind", role, "--format", format, other, "-o", key, "--force")
+        try #require(exit == .done)
         for file in [key, other] {
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
