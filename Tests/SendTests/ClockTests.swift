@@ -14,8 +14,7 @@ import Testing
     @Test func aMessageIsTooLateOnlyByAClockThatAPNsConfirms() {
         let world = World()
         let wall = world.now.wall
-        world.add(expiration: wall / 1000 - 86_400)
-        world.settle()
+        world.send(expiration: wall / 1000 - 86_400)
         #expect(world.outcomes.isEmpty)
         #expect(world.numbers == [0], "a question for the time")
         world.answer(Self.answer(400, "BadDeviceToken", at: wall))
@@ -25,8 +24,7 @@ import Testing
 
     @Test func aServerThatSaysNoTimeIsNoReasonToWait() {
         let world = World()
-        world.add(expiration: world.now.wall / 1000 - 1)
-        world.settle()
+        world.send(expiration: world.now.wall / 1000 - 1)
         world.answer(badToken)
         world.pass(300)
         #expect(world.outcomes == [.expired(nil)])
@@ -38,8 +36,7 @@ import Testing
         let right = world.now.wall
         world.now.wall += ahead
         for _ in 0..<3 { world.add(expiration: right / 1000 + 3600) }
-        world.add(expiration: right / 1000 - 1)
-        world.settle()
+        world.send(expiration: right / 1000 - 1)
         #expect(world.numbers == [0], "a question for the time")
         world.answer(Self.answer(400, "BadDeviceToken", at: right))
         #expect(world.dispatcher.troubles.map(\.kind) == [.clock], "it is said")
@@ -58,8 +55,7 @@ import Testing
     @Test(arguments: [(3_600_000, false), (-3_600_000, false), (3_601_000, true), (-3_601_000, true)])
     func whatWasSealedByAWrongClockIsToBeSealedAgain(ahead: Int64, isSealedAgain: Bool) throws {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(Self.answer(200, at: UInt64(Int64(world.now.wall) - ahead)))
         #expect(try #require(world.dispatcher.troubles.first).text.contains("seal again") == isSealedAgain)
     }
@@ -67,8 +63,7 @@ import Testing
     @Test(arguments: [(300_000, true), (-300_000, true), (300_001, false), (-300_001, false)])
     func fiveMinutesAreNoFault(ahead: Int64, isRight: Bool) {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(Self.answer(200, at: UInt64(Int64(world.now.wall) - ahead)))
         #expect(world.dispatcher.troubles.map(\.kind) == (isRight ? [] : [.clock]))
     }
@@ -95,8 +90,7 @@ import Testing
 
     @Test func aClockThatIsSetIsNotTrusted() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(Self.answer(200, at: world.now.wall))
         world.add(expiration: world.now.wall / 1000 + 3600)
         world.now.wall += 86_400_000

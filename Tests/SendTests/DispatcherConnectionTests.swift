@@ -39,8 +39,7 @@ extension DispatcherTests {
         world.settle()
         world.answer(accepted)
         #expect(world.opened == [1])
-        world.add()
-        world.settle()
+        world.send()
         #expect(world.opened == [1], "a stream became free")
         for _ in 0..<100 { world.add() }
         world.settle()
@@ -54,8 +53,7 @@ extension DispatcherTests {
 
     @Test func messagesThatWaitForTheRateNeedNoConnection() {
         let world = World { $0.rate = 1 }
-        world.add()
-        world.settle()
+        world.send()
         world.answer(accepted)
         for _ in 0..<10 { world.add() }
         world.settle()
@@ -67,8 +65,7 @@ extension DispatcherTests {
     func nothingIsSentBeforeTheSettings(_ usesToken: Bool) {
         let world = World(usesToken: usesToken)
         world.streams = nil
-        world.add()
-        world.settle()
+        world.send()
         world.dispatcher.connected(1)
         world.settle()
         #expect(world.sent.isEmpty)
@@ -80,8 +77,7 @@ extension DispatcherTests {
 
     @Test func anUnreadRequestGoesOutAtOnceOnANewConnection() {
         let world = World()
-        let delivery = world.add()
-        world.settle()
+        let delivery = world.send()
         world.dispatcher.goingAway(1)
         world.fail(wasRead: false)
         world.pass(250)
@@ -94,14 +90,11 @@ extension DispatcherTests {
 
     @Test func nothingNewGoesIntoAConnectionThatEnds() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(accepted)
-        world.add()
-        world.settle()
+        world.send()
         world.dispatcher.goingAway(1)
-        world.add()
-        world.settle()
+        world.send()
         #expect(world.sent.map(\.link) == [1, 2])
         world.answer(accepted)
         #expect(world.closed == [1])
@@ -110,8 +103,7 @@ extension DispatcherTests {
     @Test func aConnectionThatAllowsNothingIsReplaced() throws {
         let world = World()
         world.streams = 0
-        world.add()
-        world.settle()
+        world.send()
         world.pass(250)
         world.pass(29_999)
         #expect(world.closed.isEmpty)
@@ -136,8 +128,7 @@ extension DispatcherTests {
     @Test func connectionsThatEndBeforeAnyAnswerAreSlowedDown() {
         let world = World()
         world.streams = nil
-        world.add()
-        world.settle()
+        world.send()
         for (link, pause) in [(1, UInt64(250)), (2, 4000), (3, 14_000), (4, 14_000)] {
             world.dispatcher.connected(link)
             world.lose(link)
@@ -152,8 +143,7 @@ extension DispatcherTests {
     @Test func connectionsThatAreNotMadeAreSlowedDown() {
         let world = World()
         world.streams = nil
-        world.add(retryFor: 30_000)
-        world.settle()
+        world.send(retryFor: 30_000)
         for (link, pause) in [(1, UInt64(4000)), (2, 4000), (3, 14_000)] {
             world.dispatcher.lost(link, "refused", at: world.now)
             world.pass(pause - 1)
@@ -182,8 +172,7 @@ extension DispatcherTests {
     @Test func aConnectionThatKnowsAnotherTokenIsLeft() {
         let updates = PushAnswer(status: 429, reason: "TooManyProviderTokenUpdates")
         let world = World()
-        world.add(retryFor: 60_000)
-        world.settle()
+        world.send(retryFor: 60_000)
         for _ in 0..<20 { world.answer(updates) }
         #expect(world.sent.isEmpty && world.dispatcher.troubles.map(\.kind) == [.login])
         world.pass(1000)
@@ -197,14 +186,11 @@ extension DispatcherTests {
     /// Others go on meanwhile, and a late answer counts.
     @Test func aLateAnswerCounts() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(accepted)
-        let late = world.add()
-        world.settle()
+        let late = world.send()
         world.pass(10_250)
-        world.add()
-        world.settle()
+        world.send()
         #expect(world.sent.map(\.link) == [1, 2], "a connection that is silent gets no more")
         world.answer(accepted, late)
         #expect(world.outcomes == [.accepted(accepted), .accepted(accepted)])
@@ -213,11 +199,9 @@ extension DispatcherTests {
     @Test func oneThatIsSlowerThanALaterOneIsNotLost() {
         let world = World(usesToken: false) { $0.connections = 2 }
         world.streams = 1
-        let slow = world.add()
-        world.settle()
+        let slow = world.send()
         world.pass(1000)
-        let quick = world.add()
-        world.settle()
+        let quick = world.send()
         world.answer(accepted, quick)
         world.pass(1000)
         #expect(world.numbers == [slow.number] && world.closed.isEmpty)
@@ -226,14 +210,11 @@ extension DispatcherTests {
     /// One that was sent before something that has been answered elsewhere is lost.
     @Test func aSilentRequestEndsAndItsConnectionToo() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(accepted)
-        let lost = world.add()
-        world.settle()
+        let lost = world.send()
         world.pass(10_250)
-        let other = world.add()
-        world.settle()
+        let other = world.send()
         world.answer(accepted, other)
         world.pass(250)
         #expect(world.closed == [1] && world.sent.isEmpty)
@@ -243,8 +224,7 @@ extension DispatcherTests {
 
     @Test func aRequestWithoutAnyAnswerEndsAfterThreeTimesTheTimeout() {
         let world = World { $0.timeout = 1000 }
-        world.add()
-        world.settle()
+        world.send()
         world.pass(2990)
         #expect(world.closed.isEmpty)
         world.pass(260)
@@ -254,11 +234,9 @@ extension DispatcherTests {
     /// Bytes that HTTP/2's windows hold back wait in this process: what they cost is a timeout.
     @Test func aConnectionThatIsNotWrittenGetsNoMore() {
         let world = World(usesToken: false) { $0.connections = 1 }
-        world.add()
-        world.settle()
+        world.send()
         world.dispatcher.writes(false, on: 1)
-        world.add()
-        world.settle()
+        world.send()
         #expect(world.sent.count == 1)
         world.dispatcher.writes(true, on: 1)
         world.settle()

@@ -6,8 +6,7 @@ import Testing
 @Suite struct DispatcherTests {
     @Test func anUnknownMessageIsTriedAgain() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.fail(wasRead: true)
         #expect(world.sent.isEmpty)
         world.pass(999)
@@ -30,8 +29,7 @@ import Testing
 
     @Test func retryAfterIsHonoured() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(PushAnswer(status: 500, retryAfter: 30_000))
         world.pass(29_999)
         #expect(world.sent.isEmpty)
@@ -41,12 +39,10 @@ import Testing
 
     @Test func aBusyDeviceSlowsItsMessagesOnly() {
         let world = World()
-        world.add(token: "aa")
-        world.settle()
+        world.send(token: "aa")
         world.answer(PushAnswer(status: 429, reason: "TooManyRequests", retryAfter: 10_000))
         world.add(token: "aa")
-        let other = world.add(token: "bb")
-        world.settle()
+        let other = world.send(token: "bb")
         #expect(world.numbers == [other.number])
         world.pass(10_000)
         #expect(world.sent.count == 3)
@@ -55,11 +51,9 @@ import Testing
     @Test(arguments: [PushAnswer(status: 503, retryAfter: 60_000), internalError])
     func aBusyAnswerDelaysItsMessageOnly(_ answer: PushAnswer) {
         let world = World()
-        world.add(token: "aa")
-        world.settle()
+        world.send(token: "aa")
         world.answer(answer)
-        let other = world.add(token: "bb")
-        world.settle()
+        let other = world.send(token: "bb")
         #expect(world.numbers == [other.number])
         #expect(world.opened == [1])
     }
@@ -88,8 +82,7 @@ import Testing
     ])
     func someAnswersAreFinal(_ status: Int, _ reason: String) {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.answer(PushAnswer(status: status, reason: reason))
         world.pass(1_000_000)
         #expect(world.outcomes == [.refused(PushAnswer(status: status, reason: reason))])
@@ -99,22 +92,19 @@ import Testing
     @Test func nothingIsSentAfterItsExpiration() {
         let world = World()
         let end = world.now.wall / 1000 + 10
-        world.add(expiration: end)
-        world.settle()
+        world.send(expiration: end)
         world.answer(internalError)
         world.now.wall += 10_000
         world.pass(1000)
         #expect(world.outcomes == [.expired(.answer(internalError))])
-        world.add(expiration: end)
-        world.settle()
+        world.send(expiration: end)
         #expect(world.outcomes.last == .expired(nil))
         #expect(world.sent.isEmpty)
     }
 
     @Test func aMessageIsGivenUpIfItsTimeForRetriesEnds() {
         let world = World()
-        world.add(retryFor: 1500)
-        world.settle()
+        world.send(retryFor: 1500)
         world.answer(internalError)
         world.pass(1000)
         world.answer(internalError)
@@ -126,8 +116,7 @@ import Testing
     ])
     func whatMayHaveArrivedRemainsUnknown(_ answer: PushAnswer) {
         let world = World()
-        let delivery = world.add()
-        world.settle()
+        let delivery = world.send()
         world.fail(wasRead: true)
         world.pass(1000)
         world.answer(answer, delivery)
@@ -138,8 +127,7 @@ import Testing
     @Test func aDelayedMessageIsAnsweredAtItsExpiration() {
         let world = World()
         let busy = PushAnswer(status: 429, reason: "TooManyRequests", retryAfter: 600_000)
-        world.add(expiration: world.now.wall / 1000 + 2)
-        world.settle()
+        world.send(expiration: world.now.wall / 1000 + 2)
         world.answer(busy)
         #expect(world.dispatcher.wakeTime(at: world.now).map { $0 <= world.now.uptime + 2000 } == true)
         world.pass(2000)
@@ -148,8 +136,7 @@ import Testing
 
     @Test func aClockThatIsSetBackShortensNoPause() {
         let world = World()
-        world.add(expiration: world.now.wall / 1000 + 10)
-        world.settle()
+        world.send(expiration: world.now.wall / 1000 + 10)
         world.answer(PushAnswer(status: 500, retryAfter: 30_000))
         world.now.wall -= 60_000
         world.pass(29_999)
@@ -161,8 +148,7 @@ import Testing
     @Test func aStopAnswersWhatIsNotUnderWay() {
         let world = World { $0.connections = 1 }
         world.streams = 2
-        world.add()
-        world.settle()
+        world.send()
         world.answer(accepted)
         for _ in 0..<5 { world.add() }
         world.settle()
@@ -177,8 +163,7 @@ import Testing
 
     @Test func aRunThatIsAskedToEndWaitsForOneTimeout() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         world.dispatcher.stop()
         world.pass(29_900)
         #expect(world.outcomes.isEmpty)
@@ -189,8 +174,7 @@ import Testing
     @Test func theRateIsKept() {
         let world = World { $0.rate = 100 }
         world.streams = 1000
-        world.add()
-        world.settle()
+        world.send()
         world.answer(accepted)
         for _ in 0..<500 { world.add() }
         var most = 0
@@ -205,8 +189,7 @@ import Testing
 
     @Test func aRequestThatIsNeverReadIsSlowedDown() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         for _ in 0..<4 { world.fail(wasRead: false) }
         #expect(world.sent.isEmpty)
         world.pass(1000)
@@ -215,8 +198,7 @@ import Testing
 
     @Test func anExpiredTokenIsReplacedOnce() {
         let world = World()
-        world.add()
-        world.settle()
+        world.send()
         #expect(world.sent.first?.request.token == 1)
         world.answer(expiredToken)
         #expect(world.sent.first?.request.token == 2)

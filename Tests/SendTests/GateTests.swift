@@ -40,8 +40,7 @@ import Testing
     @Test func aTopicThatWorkedOnceStaysOpen() {
         let world = World { $0.connections = 1 }
         world.streams = 1
-        world.add()
-        world.settle()
+        world.send()
         world.answer(accepted)
         for index in 0..<60 { world.add(token: "\(index)") }
         world.settle()
@@ -55,8 +54,7 @@ import Testing
         for index in 0..<40 { world.add(token: "\(index)", topic: "bad") }
         world.settle()
         for _ in 0..<20 { world.answer(badToken) }
-        world.add(topic: "good")
-        world.settle()
+        world.send(topic: "good")
         world.answer(accepted)
         #expect(world.outcomes.last == .accepted(accepted) && troubles(world) == [.topic])
         #expect(world.dispatcher.troubles.first?.subject == "bad")
@@ -83,8 +81,7 @@ import Testing
         for index in 0..<30 { world.add(token: "\(index)", retryFor: 30_000) }
         world.settle()
         for _ in 0..<30 { world.answer(wrongKey) }
-        world.add(retryFor: 30_000)
-        world.settle()
+        world.send(retryFor: 30_000)
         world.pass(30_250)
         let codes = world.outcomes.compactMap { SendFailure($0)?.code }
         #expect(codes.count == 31 - world.sent.count)
@@ -94,8 +91,7 @@ import Testing
     /// A message that may have rung is not answered with a no.
     @Test func aRefusedLoginDoesNotSayThatAFirstCopyDidNotArrive() {
         let world = World()
-        world.add(retryFor: 30_000)
-        world.settle()
+        world.send(retryFor: 30_000)
         world.fail(wasRead: true)
         world.pass(1000)
         for _ in 0..<5 {

@@ -34,6 +34,15 @@ final class World {
         return message
     }
 
+    /// Adds a message, and carries out the actions.
+    @discardableResult
+    func send(
+        token: String = "aa", topic: String = "app", expiration: UInt64 = 0, retryFor: UInt64 = 3_600_000
+    ) -> Message {
+        defer { settle() }
+        return add(token: token, topic: topic, expiration: expiration, retryFor: retryFor)
+    }
+
     /// Carries out the actions until there are none.
     func settle() {
         while let action = dispatcher.nextAction(at: now) {
