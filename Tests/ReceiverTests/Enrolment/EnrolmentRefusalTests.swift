@@ -94,6 +94,12 @@ import Testing
         #expect(try phone.device == device && phone.launch(with: provider) == "nothing")
     }
 
+    /// A provider that does not say which sequence it holds. [D-46]
+    @Test func aStaleRecordIsFollowedByAnother() throws {
+        let request = try phone.request()
+        #expect(try phone.take(RegistrationReply(.refused(.staleRecord)), to: request).goesOn)
+    }
+
     /// A copy of the phone has logged out: its device never comes back, and this is another one.
     @Test func aDeviceThatHasEndedIsFollowedByAnother() throws {
         let (device, pins, state) = (try phone.device, try phone.pins, try phone.state)
