@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
-import secrets
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
-
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ._envelope import encode
 from ._errors import Code, PushcryptError
@@ -25,26 +23,26 @@ from ._format import (
     SMALLEST_FILE, TAG_LENGTH,
 )
 from ._identity import AnyKey, Hedge, Hedged, hedge_of
-from ._types import check_type
+from ._types import Value, check_type
 
 LARGEST_PORT = 65535
 
-URL = re.compile(
+URL = (
     r"https://(?P<host>[A-Za-z0-9._-]{1,253})(?::(?P<port>[0-9]{1,5}))?"
     r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?"
     r"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?"
 )
-NAME = re.compile(r"(?:[A-Za-z0-9_-]{1,63}\.)*[A-Za-z][A-Za-z0-9_-]{0,62}")
-ADDRESS = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
-TYPE = re.compile(r"(?=.{3,255}\Z)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+NAME = r"(?:[A-Za-z0-9_-]{1,63}\.)*[A-Za-z][A-Za-z0-9_-]{0,62}"
+ADDRESS = r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})"
+TYPE = r"(?=.{3,255}\Z)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 
 
 def malformed_reference(text: str) -> PushcryptError:
     return PushcryptError(Code.MALFORMED_REFERENCE, text)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reference:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Reference(Value):
     """The address of a sealed file, and its key. Because of the key it must never reach `userInfo` or a log [A-17]."""
 
     #: An https address, without user name and fragment [A-6].
@@ -67,7 +65,7 @@ class Reference:
             check_type(getattr(self, what), kind, what)
         for is_good, text in (
             (is_url(self.url), "url is not an https address without user name and fragment"),
-            (TYPE.fullmatch(self.type), "type is not a uniform type identifier, such as public.jpeg"),
+            (re.fullmatch(TYPE, self.type), "type is not a uniform type identifier, such as public.jpeg"),
             (is_file_name(self.name), "name has not 1 to 255 bytes, or has a slash or control characters"),
             (is_size(self.size), f"size is not {SMALLEST_FILE} to 2**53 - 1, or that of no sealed file"),
             (len(self.key) == len(self.sha256) == 32, "key or sha256 does not have 32 bytes"),
@@ -108,12 +106,12 @@ def is_size(size: int) -> bool:
 
 def is_url(text: str) -> bool:
     """The grammar of [A-6]."""
-    parts = URL.fullmatch(text)
+    parts = re.fullmatch(URL, text)
     if parts is None or int(parts["port"] or 0) > LARGEST_PORT:
         return False
-    if ADDRESS.fullmatch(parts["host"]):
+    if re.fullmatch(ADDRESS, parts["host"]):
         return all(int(byte) <= 255 for byte in parts["host"].split("."))
-    return NAME.fullmatch(parts["host"]) is not None
+    return re.fullmatch(NAME, parts["host"]) is not None
 
 
 def is_file_name(name: str) -> bool:
@@ -136,8 +134,8 @@ def malformed_file(text: str) -> PushcryptError:
 # Sealing
 
 
-@dataclass(frozen=True)
-class SealedFile:
+@dataclass(frozen=True, eq=False, repr=False)
+class SealedFile(Value):
     """What `seal_file` made: its `reference` goes into a payload."""
 
     #: The key of the file, 32 bytes.
@@ -161,10 +159,12 @@ def seal_file(plain: BinaryIO, sealed: BinaryIO, key: AnyKey | Hedged) -> Sealed
     for file, needed in ((plain, "read"), (sealed, "write")):
         if not callable(getattr(file, needed, None)) or isinstance(file, io.TextIOBase):
             raise TypeError(f"a file is open in binary mode, to {needed}, not {type(file).__name__}")
-    return seal_chunks(plain, sealed, hedge_of(key), secrets.token_bytes(32))
+    return seal_chunks(plain, sealed, hedge_of(key), os.urandom(32))
 
 
 def seal_chunks(plain: BinaryIO, sealed: BinaryIO, hedge: Hedge, random: bytes) -> SealedFile:
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
     start, first, length = plain.tell(), hashlib.sha256(), 0
     for piece in pieces(plain):
         first.update(piece)
@@ -209,8 +209,8 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
         yield chunk
 
 
-@dataclass(frozen=True)
-class FullBody:
+@dataclass(frozen=True, eq=False, repr=False)
+class FullBody(Value):
     """A body that is too long for a push, as a sealed file."""
 
     #: The file: store it at the reference's address before you push.

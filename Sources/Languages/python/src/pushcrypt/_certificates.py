@@ -15,13 +15,13 @@ from ._format import (
     LARGEST_TIME, MOST_PAST_CERTIFICATES,
 )
 from ._keys import ProviderKey, ProviderPublicKey, SigningKey, bytes32, check_verifying_key
-from ._types import check_optional, check_type
+from ._types import Value, check_optional, check_type
 
 REQUEST_VERSION = 1
 
 
-@dataclass(frozen=True, repr=False)
-class Certificate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Value):
     """By it a provider key says which key signs its messages of an epoch. The higher one counts [T-3].
 
     Made from its 121 bytes, or by `parse` from its text.
@@ -100,8 +100,8 @@ class Certificate:
 # A provider
 
 
-@dataclass(frozen=True)
-class Credential:
+@dataclass(frozen=True, eq=False, repr=False)
+class Credential(Value):
     """What signs a provider's messages from epoch 1 on: the signing key, its certificate and the provider key."""
 
     key: SigningKey
@@ -129,8 +129,8 @@ class Credential:
         return f"{self.key.secret_text()}\n{self.certificate}\n{self.provider}\n"
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertificateRequest:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CertificateRequest(Value):
     """A request for the certificate of a new signing key, which is carried to where the provider key is. It holds no secret.
 
     The command reads and writes the same texts: `pushcrypt key rotate --request`, `key certify`. The old key signs until `install`.
@@ -247,8 +247,8 @@ class CertificateRequest:
         return Credential(key, made, self.provider)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SignedCertificate:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SignedCertificate(Value):
     """The answer to a `CertificateRequest`, which is carried back to where the signing key is."""
 
     topic: str

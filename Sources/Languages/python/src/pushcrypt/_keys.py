@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
+import os
 from typing import ClassVar, TypeVar
-
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ._errors import Code, PushcryptError
 from ._format import (
@@ -138,6 +135,9 @@ class ProviderPublicKey(_PublicKey):
 
 def verifies(key: bytes, signature: bytes, message: bytes) -> bool:
     """Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R, and refuses a key that is no point."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     if len(signature) != 64 or y_of(signature[:32]) in SMALL_ORDER_Y:
         return False
     try:
@@ -155,7 +155,7 @@ class SecretKey(_Key):
     @classmethod
     def generate(cls: type[AnyKey]) -> AnyKey:
         """Creates a key from the system's random source."""
-        return cls(secrets.token_bytes(KEY_LENGTH))
+        return cls(os.urandom(KEY_LENGTH))
 
     def secret_text(self) -> str:
         """The key's text, as secret as the key: for a file that only its owner reads."""
@@ -169,6 +169,8 @@ class _Ed25519Key(SecretKey):
     __slots__ = ("_private",)
 
     def __init__(self, data: bytes) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
         super().__init__(data)
         self._private = Ed25519PrivateKey.from_private_bytes(self._bytes)
 

@@ -12,14 +12,14 @@ from ._attachments import Reference
 from ._errors import Code, PushcryptError
 from ._format import AVATAR_TYPES, INVISIBLE_CHARACTERS, LARGEST_AVATAR, LONGEST_LABEL, MOST_RECIPIENTS, MOST_WITHDRAWN
 from ._json import is_unicode
-from ._types import check_optional, check_type, checked_tuple
+from ._types import Value, check_optional, check_type, checked_tuple
 
 #: Where ranges begin, and where they have ended.
 INVISIBLE = [bound + place % 2 for place, bound in enumerate(INVISIBLE_CHARACTERS)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Person:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Person(Value):
     """The person that a notification is from, whom a phone may show with a face [N-9].
 
     Texts have 1 to 255 bytes, without control characters.

@@ -18,7 +18,7 @@ from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSIO
 from ._json import Number
 from ._keys import DevicePublicKey, ProviderPublicKey, bytes32, check_verifying_key
 from ._messages import is_label, is_visible
-from ._types import check_optional, check_type, checked_tuple
+from ._types import Value, check_optional, check_type, checked_tuple
 
 SUITE_2, PREFIX_2 = 2, "pcrx1"
 REASON = re.compile(r"[a-z0-9-]{1,64}")
@@ -28,8 +28,8 @@ GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
 ENVIRONMENT = re.compile(r"production|development")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Device:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Device(Value):
     """What a phone says of itself, in a record and where a provider stores it."""
 
     #: The key to seal to.
@@ -98,7 +98,7 @@ class Device:
         return {name: getattr(self, name) for name in names} | {"key_id": self.public_key.key_id}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DeviceRecord(Device):
     """A phone's registration: from a phone to its provider. `accept` decides about it."""
 
@@ -121,8 +121,8 @@ class DeviceRecord(Device):
         return written(self._members() | {"suite": self.public_key.suite, "certificate": self.certificate})
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProviderRecord:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ProviderRecord(Value):
     """A provider's announcement of its key: from a provider to its phones."""
 
     #: The key to pin.
@@ -159,8 +159,8 @@ class ProviderRecord:
         return written(vars(self) | {"key_id": self.public_key.key_id})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reply:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Reply(Value):
     """A provider's answer to a post, with one of the first four. `Accepted.reply` is `acknowledged`, and `Reply.refusal` makes a `refused`."""
 
     #: The key that the provider seals to from now on.

@@ -16,10 +16,10 @@ from ._format import GENERATION_STEP, LARGEST_TIME, SUITE
 from ._json import is_unicode
 from ._keys import DevicePublicKey, ProviderPublicKey
 from ._records import Device, DeviceRecord, Reply
-from ._types import check_optional, check_type, checked_tuple
+from ._types import Value, check_optional, check_type, checked_tuple
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StoredDevice(Device):
     """What a provider stores of a device: each of `Accepted.changes`, as columns or as JSON.
 
@@ -84,8 +84,8 @@ class Devices(Protocol):
         """All that you hold with the key or with the token, if there is one: under any id and of any user, also removed ones."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Accepted:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Accepted(Value):
     """What comes of a record that is accepted."""
 
     #: The device that has registered.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bisect
 import hashlib
+import os
 import re
-import secrets
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ._aps import CheckedPayload
 from ._attachments import FullBody, Reference, check_full_body_reference
@@ -22,14 +22,15 @@ from ._format import (
     INNER_CONTENT, KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_MESSAGE_ID, LIMITS, LONGEST_CLEAR_TEXT,
     LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, PRODUCTION_HOST, STANDARD_TITLE, SUFFIXES, SUITE,
 )
-from ._hpke import setup_base_s
 from ._identity import AnyKey, Hedge, Hedged, Identity
 from ._json import Number, is_unicode, write, write_object
 from ._keys import DevicePublicKey, ProviderPublicKey
 from ._messages import Person, check_withdrawal
 from ._registration import StoredDevice
-from ._types import check_optional, check_type, checked_tuple, utf8
-from .answers import AnswerSecret
+from ._types import Value, check_optional, check_type, checked_tuple, utf8
+
+if TYPE_CHECKING:
+    from .answers import AnswerSecret
 
 PushType = Literal["alert", "background", "voip"]
 ClearField = Literal[
@@ -44,8 +45,8 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|.')
 CHARACTER = re.compile(r"\\u....|\\.|.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Placeholder:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Placeholder(Value):
     """What a phone shows if it cannot open a push. The relay reads all of it, and it is not signed."""
 
     #: At most 4,096 bytes, with something to see.
@@ -95,8 +96,8 @@ class ClearPart:
         self.before, self.widest = before.encode(), widest_length(before + AFTER.decode())
 
 
-@dataclass(frozen=True)
-class SealedPush:
+@dataclass(frozen=True, eq=False, repr=False)
+class SealedPush(Value):
     """What to send to Apple instead of the original payload."""
 
     #: The complete JSON, as the body of the request.
@@ -122,8 +123,8 @@ class SealedPush:
         return fingerprint(self.envelope)
 
 
-@dataclass(frozen=True)
-class PushRequest:
+@dataclass(frozen=True, eq=False, repr=False)
+class PushRequest(Value):
     """A request to APNs, but for the provider's authentication. The relay reads all of it."""
 
     #: `apns-topic`: the bundle id, for a call with `.voip`.
@@ -246,6 +247,9 @@ class Sealer(Hedged):
         sealed_life: int | None = None,
     ) -> SealedPush:
         """Vectors give the randomness, which must never be used twice [S-12], and the life as it is."""
+        # Imports of what only some programs need are in functions: `accept` checks keys, and computes on none.
+        from ._hpke import setup_base_s
+
         if push_type not in LIMITS:
             raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE)
         check_type(device, StoredDevice, "the device")
@@ -267,12 +271,14 @@ class Sealer(Hedged):
 
         checked_payload = CheckedPayload(payload_bytes(payload), push_type)
         body = self._identity.prefix + with_member(checked_payload.json, own)
-        random = secrets.token_bytes(64)
+        random = os.urandom(64)
         r_message_id, r_ephemeral = drawn or (random[:32], random[32:])
         if id_bytes is None:
             drawn_for = r_message_id + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
             id_bytes = self._hedge.digest(LABEL_MESSAGE_ID + drawn_for)[:MESSAGE_ID_LENGTH]
         if answers is not None:
+            from .answers import AnswerSecret
+
             check_type(answers, AnswerSecret, "answers")
             own |= {"answer": answers.member_for(bytes(key), self.topic, id_bytes, sent_at)}
             body = self._identity.prefix + with_member(checked_payload.json, own)

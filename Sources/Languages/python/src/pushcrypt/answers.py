@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import re
-import secrets as system
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,7 +30,7 @@ from ._format import LARGEST_TIME
 from ._hpke import expand, extract
 from ._json import Number, parse_object
 from ._keys import DevicePublicKey, bytes32
-from ._types import check_optional, check_type, checked_tuple
+from ._types import Value, check_optional, check_type, checked_tuple
 
 __all__ = ["Answer", "AnswerSecret", "open_answer"]
 
@@ -52,7 +52,7 @@ class AnswerSecret:
     @classmethod
     def generate(cls) -> AnswerSecret:
         """Creates a secret from the system's random source."""
-        return cls(system.token_bytes(32))
+        return cls(os.urandom(32))
 
     def secret_bytes(self) -> bytes:
         """The 32 bytes from which the secret can be made again: for a file that only its owner reads."""
@@ -74,8 +74,8 @@ class AnswerSecret:
         return "<AnswerSecret>"
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Value):
     """What a user did with a notification. The phone that got the message sealed it; it proves nothing to others."""
 
     #: The key of the device that answered.

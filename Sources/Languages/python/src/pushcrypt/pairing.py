@@ -15,8 +15,8 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import os
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -91,7 +91,7 @@ class Pairing:
         check_type(url, str, "the url")
         if not is_url(url):
             raise PushcryptError(Code.INVALID_REQUEST, "the url is not https, or http in a home network, without user and fragment")
-        return cls(provider=provider, url=url, topic=topic, user=user, replaces=replaces, created=clock(), _secret=secrets.token_bytes(SALT_LENGTH))
+        return cls(provider=provider, url=url, topic=topic, user=user, replaces=replaces, created=clock(), _secret=os.urandom(SALT_LENGTH))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Pairing:

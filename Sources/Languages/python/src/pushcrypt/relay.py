@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -59,7 +59,7 @@ class PushKey:
     @classmethod
     def generate(cls) -> PushKey:
         """Creates a key from the system's random source."""
-        return cls(secrets.token_bytes(32))
+        return cls(os.urandom(32))
 
     def secret_bytes(self) -> bytes:
         """The 32 bytes from which the key can be made again: for a file that only its owner reads."""
