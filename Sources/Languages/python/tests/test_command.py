@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from pushcrypt import CertificateRequest, Credential, ProviderKey, Sealer, SignedCertificate, SigningKey
+from pushcrypt import Certificate, CertificateRequest, Credential, ProviderKey, Sealer, SigningKey
 
 PROGRAM = os.environ.get("PUSHCRYPT") or shutil.which("pushcrypt")
 pytestmark = [
@@ -46,8 +46,8 @@ def test_a_request_of_the_command_is_certified(tmp_path: pathlib.Path) -> None:
     provider = ProviderKey.parse((tmp_path / "provider.key").read_text())
     request = CertificateRequest.from_json(pushcrypt("--store", store, "key", "rotate", "--request"))
     assert request.provider == provider.public_key and request.current is not None
-    (tmp_path / "certificate.json").write_text(request.certify(provider).to_json())
+    (tmp_path / "certificate.json").write_text(request.certify(provider))
     shown = pushcrypt("--store", store, "key", "rotate", "--install", tmp_path / "certificate.json", "--json")
     certificate = json.loads(shown)["certificate"]
-    assert SignedCertificate.from_json((tmp_path / "certificate.json").read_text()).certificate.epoch > request.current.epoch
+    assert Certificate.parse(certificate).epoch > request.current.epoch
     assert certificate == json.loads((tmp_path / "certificate.json").read_text())["certificate"]

@@ -13,7 +13,7 @@ What is refused raises a `PushcryptError`, a value of another type a `TypeError`
 """
 
 from ._attachments import FullBody, Reference, SealedFile, seal_file, seal_full_body
-from ._certificates import Certificate, CertificateRequest, Credential, SignedCertificate, issue_certificate
+from ._certificates import Certificate, CertificateRequest, Credential, issue_certificate
 from ._envelope import fingerprint
 from ._errors import Code, PushcryptError
 from ._keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
@@ -27,6 +27,6 @@ __version__ = "1.0.0b1"
 __all__ = [
     "Accepted", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential",
     "DevicePublicKey", "DeviceRecord", "Devices", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey", "ProviderRecord",
-    "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "SignedCertificate",
-    "SigningKey", "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
+    "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "SigningKey",
+    "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
 ]

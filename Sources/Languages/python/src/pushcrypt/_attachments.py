@@ -10,7 +10,6 @@ import hashlib
 import io
 import os
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -23,7 +22,7 @@ from ._format import (
     SMALLEST_FILE, TAG_LENGTH,
 )
 from ._identity import AnyKey, Hedge, Hedged, hedge_of
-from ._types import Value, check_type
+from ._types import Value, check_type, is_label
 
 LARGEST_PORT = 65535
 
@@ -116,10 +115,7 @@ def is_url(text: str) -> bool:
 
 def is_file_name(name: str) -> bool:
     """[A-8]"""
-    if name in (".", "..") or "/" in name or len(name) > LONGEST_FILE_NAME:
-        return False
-    controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in name)
-    return not controls and 1 <= len(name.encode()) <= LONGEST_FILE_NAME
+    return name not in (".", "..") and "/" not in name and is_label(name, LONGEST_FILE_NAME)
 
 
 def check_full_body_reference(reference: Reference) -> None:

@@ -63,11 +63,6 @@ class Certificate(Value):
         return number(self.data, 5, 9)
 
     @property
-    def grace_until(self) -> datetime | None:
-        """The last moment of the epochs before this one; `None` if there is none."""
-        return None if self.floor == self.epoch else moment(number(self.data, 9, 17))
-
-    @property
     def expires_at(self) -> datetime | None:
         """`None` for never."""
         return None if self.expiry == NEVER else moment(self.expiry)
@@ -194,12 +189,16 @@ class CertificateRequest(Value):
             "expires": self.lifetime and whole_seconds(self.lifetime, "lifetime", LARGEST_TIME), "stolen": self.stolen, "current": self.current, "past": past, "proven": self.proven,
         })
 
-    def certify(self, provider: ProviderKey, *, at: datetime | None = None) -> SignedCertificate:
-        """Signs the certificate, where the provider key is. Show the app to a person first.
+    def certify(self, provider: ProviderKey, *, at: datetime | None = None) -> str:
+        """Signs the certificate, where the provider key is, and returns the text to carry back. Show the app to a person first.
 
         `at` is the present time, by default the system's. Refuses with `wrong-certificate` for another
         provider key, and with `bad-certificate-signature` for certificates of another key or app.
         """
+        made = self.issue(provider, at)
+        return written({"version": REQUEST_VERSION, "topic": self.topic, "provider": self.provider, "certificate": made})
+
+    def issue(self, provider: ProviderKey, at: datetime | None) -> Certificate:
         check_type(provider, ProviderKey, "the provider key")
         if provider.public_key != self.provider:
             raise wrong("requested from another provider key")
@@ -207,8 +206,7 @@ class CertificateRequest(Value):
         for certificate in (self.current, self.proven, *(one for one, _ in self.past)):
             if certificate is not None:
                 certificate.check(self.provider, self.topic)
-        made = certify(provider, self.topic, *self.plan(now), self.signing_key)
-        return SignedCertificate(topic=self.topic, provider=self.provider, certificate=made)
+        return certify(provider, self.topic, *self.plan(now), self.signing_key)
 
     def plan(self, now: int) -> tuple[int, int, int, int]:
         """Epoch, floor, grace until and expires at of the certificate, if it is made now [T-7] to [T-9]."""
@@ -226,52 +224,28 @@ class CertificateRequest(Value):
         floor = min(0 if one is None else one.epoch for one in in_use)
         return epoch, max(floor, 0 if current is None else current.floor), later(now, CERTIFICATE_GRACE), expires_at
 
-    def install(self, key: SigningKey, answer: SignedCertificate | str | bytes, *, at: datetime | None = None) -> Credential:
+    def install(self, key: SigningKey, answer: str | bytes, *, at: datetime | None = None) -> Credential:
         """What signs from now on. Store it before you seal with it, and destroy the key before it.
 
-        `key` is the signing key of the request, and `answer` its certificate. Refuses with `wrong-certificate` if that answers another
-        request, is not later than what is in use, or has expired; and as `SignedCertificate.from_json`.
+        `key` is the signing key of the request, and `answer` what `certify` or `pushcrypt key certify` returned. Refuses with
+        `wrong-certificate` if that answers another request, is not later than what is in use, or has expired; with `malformed-request`, or
+        the code of the certificate.
         """
-        if not isinstance(answer, SignedCertificate):
-            answer = SignedCertificate.from_json(answer)
+        fields = request_fields(answer, "signed certificates")
+        if "signing_key" in fields.members:
+            raise PushcryptError(Code.MALFORMED_REQUEST, "this is a request that the provider key has not certified yet; certify it first")
+        made, signer = fields.needed(fields.read("certificate", Certificate.parse), "certificate"), whose(fields)
+        made.check(**signer)
         check_type(key, SigningKey, "the key")
-        now, made = time_or_now(at), answer.certificate
-        if (answer.topic, answer.provider, made.signing_key) != (self.topic, self.provider, self.signing_key):
+        now = time_or_now(at)
+        if signer != {"topic": self.topic, "provider": self.provider} or made.signing_key != self.signing_key:
             raise wrong("for another request; certify this one")
-        made.check(self.provider, self.topic)
         last = max([one.epoch for one in (self.current, self.proven) if one is not None and one.claim != made.claim], default=0)
         if made.epoch <= last:
             raise wrong(f"of epoch {made.epoch}, not above the last, {last}; make another request")
         if made.expiry <= now:
             raise wrong("past its end; certify the request again")
         return Credential(key, made, self.provider)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SignedCertificate(Value):
-    """The answer to a `CertificateRequest`, which is carried back to where the signing key is."""
-
-    topic: str
-    provider: ProviderPublicKey
-    certificate: Certificate
-
-    def __post_init__(self) -> None:
-        check_type(self.certificate, Certificate, "certificate")
-        self.certificate.check(self.provider, self.topic)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> SignedCertificate:
-        """Reads and verifies one: `malformed-request`, `malformed-certificate`, `weak-key`, `bad-certificate-signature`."""
-        fields = request_fields(text, "signed certificates")
-        if "signing_key" in fields.members:
-            raise PushcryptError(Code.MALFORMED_REQUEST, "this is a request that the provider key has not certified yet; certify it first")
-        certificate = fields.needed(fields.read("certificate", Certificate.parse), "certificate")
-        return cls(**whose(fields), certificate=certificate)
-
-    def to_json(self) -> str:
-        """The text of the file."""
-        members = {"topic": self.topic, "provider": self.provider, "certificate": self.certificate}
-        return written({"version": REQUEST_VERSION, **members})
 
 
 def issue_certificate(
@@ -288,7 +262,7 @@ def issue_certificate(
         topic=topic, provider=provider.public_key, signing_key=signing_key, current=current, past=past, proven=proven, stolen=stolen,
         lifetime=lifetime,
     )
-    return request.certify(provider, at=at).certificate
+    return request.issue(provider, at)
 
 
 def certify(

@@ -18,30 +18,11 @@ from ._format import (
 )
 
 
-class Context:
-    """An encryption context at sequence number 0, for one message."""
-
-    __slots__ = ("aead", "nonce")
-    aead: ChaCha20Poly1305
-    nonce: bytes
-
-    def __init__(self, key: bytes, base_nonce: bytes) -> None:
-        self.aead, self.nonce = ChaCha20Poly1305(key), base_nonce
-
-    def seal(self, aad: bytes, pt: bytes) -> bytes:
-        return self.aead.encrypt(self.nonce, pt, aad)
-
-
-def not_authentic() -> PushcryptError:
-    """The one code and text of steps 4 and 5 [O-5.6]."""
-    return PushcryptError(Code.AUTHENTICATION_FAILED)
-
-
-def setup_base_s(recipient: bytes, info: bytes, ikm_e: bytes) -> tuple[bytes, Context]:
-    """Returns enc and the sealer's context for the recipient's public key."""
+def setup_base_s(recipient: bytes, info: bytes, ikm_e: bytes) -> tuple[bytes, ChaCha20Poly1305, bytes]:
+    """Returns enc, and the sealer's cipher and nonce for the recipient's public key."""
     ephemeral = derive_key_pair(ikm_e)
     enc = ephemeral.public_key().public_bytes_raw()
-    return enc, key_schedule(extract_and_expand(dh(ephemeral, recipient), enc + recipient), info)
+    return enc, *key_schedule(extract_and_expand(dh(ephemeral, recipient), enc + recipient), info)
 
 
 def derive_key_pair(ikm: bytes) -> X25519PrivateKey:
@@ -53,9 +34,9 @@ def dh(secret: X25519PrivateKey, public: bytes) -> bytes:
     try:
         result = secret.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:
-        raise not_authentic() from None
+        raise PushcryptError(Code.AUTHENTICATION_FAILED) from None
     if not any(result):
-        raise not_authentic()
+        raise PushcryptError(Code.AUTHENTICATION_FAILED)
     return result
 
 
@@ -63,10 +44,11 @@ def extract_and_expand(dh: bytes, kem_context: bytes) -> bytes:
     return expand(extract(b"", HPKE_EAE_PRK, dh), HPKE_SHARED_SECRET, kem_context)
 
 
-def key_schedule(shared_secret: bytes, info: bytes) -> Context:
+def key_schedule(shared_secret: bytes, info: bytes) -> tuple[ChaCha20Poly1305, bytes]:
+    """Cipher and nonce of sequence number 0, for one message."""
     context = PSK_ID_HASH + extract(b"", HPKE_INFO_HASH, info)
     secret = extract(shared_secret, HPKE_SECRET, b"")
-    return Context(expand(secret, HPKE_KEY, context), expand(secret, HPKE_BASE_NONCE, context)[:12])
+    return ChaCha20Poly1305(expand(secret, HPKE_KEY, context)), expand(secret, HPKE_BASE_NONCE, context)[:12]
 
 
 def extract(salt: bytes, label: bytes, ikm: bytes) -> bytes:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import bisect
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ._attachments import Reference
 from ._errors import Code, PushcryptError
-from ._format import AVATAR_TYPES, INVISIBLE_CHARACTERS, LARGEST_AVATAR, LONGEST_LABEL, MOST_RECIPIENTS, MOST_WITHDRAWN
+from ._format import AVATAR_TYPES, INVISIBLE_CHARACTERS, LARGEST_AVATAR, MOST_RECIPIENTS, MOST_WITHDRAWN
 from ._json import is_unicode
-from ._types import Value, check_optional, check_type, checked_tuple
+from ._types import Value, check_optional, check_type, checked_tuple, is_label
 
 #: Where ranges begin, and where they have ended.
 INVISIBLE = [bound + place % 2 for place, bound in enumerate(INVISIBLE_CHARACTERS)]
@@ -53,13 +52,6 @@ class Person(Value):
         avatar = None if self.avatar is None else self.avatar.members()
         members = {"name": self.name, "handle": handle, "conversation": self.conversation, "recipients": self.recipients, "avatar": avatar}
         return {name: value for name, value in members.items() if value}
-
-
-def is_label(text: object, longest: int = LONGEST_LABEL) -> bool:
-    """Whether a text has 1 to so many bytes of UTF-8, and no control characters."""
-    if not isinstance(text, str) or len(text) > longest or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
-        return False
-    return 1 <= len(text.encode()) <= longest
 
 
 def is_visible(text: str) -> bool:

@@ -17,8 +17,8 @@ from ._fields import Fields, written
 from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
 from ._json import Number
 from ._keys import DevicePublicKey, ProviderPublicKey, bytes32, check_verifying_key
-from ._messages import is_label, is_visible
-from ._types import Value, check_optional, check_type, checked_tuple
+from ._messages import is_visible
+from ._types import Value, check_optional, check_type, checked_tuple, is_label
 
 SUITE_2, PREFIX_2 = 2, "pcrx1"
 REASON = re.compile(r"[a-z0-9-]{1,64}")

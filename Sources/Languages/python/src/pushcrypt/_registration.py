@@ -140,7 +140,12 @@ def accept(
     if id is None:
         raise PushcryptError(Code.MALFORMED_RECORD, "the record names no device; give accept your id for it as device")
     held = found(devices, id)
-    made, others = decide(record, id, held, devices, session_user, topic, replace, _is_signed)
+    user = check_rules(record, held, session_user, topic, replace, _is_signed)
+    kept = None if held is None or held.is_removed or replace else held
+    # An end outranks all, but for the operator's word [D-26].
+    stays = None if held is None or replace or held.sequence == LARGEST_TIME else held
+    made = merged(record, id, stays, kept, user, topic)
+    others = displaced(devices, made, kept)
     foreign = () if record.provider is None or record.provider in keys else ("provider",)
     stale = None
     if known is not None or certificate is None:
@@ -163,19 +168,6 @@ def found(devices: Devices, id: str) -> StoredDevice | None:
     return held
 
 
-def decide(
-    record: DeviceRecord, id: str, held: StoredDevice | None, devices: Devices, user: str | None, topic: str, replace: bool,
-    is_signed: bool = False,
-) -> tuple[StoredDevice, list[StoredDevice]]:
-    """The device from now on, and what is left of others."""
-    user = check_rules(record, held, user, topic, replace, is_signed)
-    kept = None if held is None or held.is_removed or replace else held
-    # An end outranks all, but for the operator's word [D-26].
-    known = None if held is None or replace or held.sequence == LARGEST_TIME else held
-    made = merged(record, id, known, kept, user, topic)
-    return made, displaced(devices, made, kept)
-
-
 def displaced(devices: Devices, made: StoredDevice, kept: StoredDevice | None) -> list[StoredDevice]:
     """What is left of the other devices with its key [D-32], or with its token: one phone of one user got each push twice."""
     others, key = checked_tuple(devices.holders(made.public_key, made.token), StoredDevice, "what holders returns"), made.public_key
@@ -193,7 +185,7 @@ def displaced(devices: Devices, made: StoredDevice, kept: StoredDevice | None) -
     return gone
 
 
-def check_rules(record: DeviceRecord, held: StoredDevice | None, user: str | None, topic: str, replace: bool, is_signed: bool = False) -> str | None:
+def check_rules(record: DeviceRecord, held: StoredDevice | None, user: str | None, topic: str, replace: bool, is_signed: bool) -> str | None:
     """The rules that refuse, in their order. Returns whose device it is. The holder of the update key was there before, whatever its keys are."""
     is_same = held is not None and held.public_key == record.public_key
     if held is not None and not replace and user != held.user:

@@ -302,9 +302,9 @@ class Sealer(Hedged):
         recipient, signer, whose = bytes(key), self._identity, self._whose
         header, content_hash = bytes([SUITE]) + key.id_bytes, hashlib.sha256(content).digest()
         ikm_e = self._hedge.digest(LABEL_EPHEMERAL + r_ephemeral + header + recipient + whose + content_hash)
-        enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
+        enc, aead, nonce = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
         message = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, whose, content_hash)
-        text = encode(header + enc + encryption.seal(b"", whose[:4] + signer.key.sign(message) + content))
+        text = encode(header + enc + aead.encrypt(nonce, whose[:4] + signer.key.sign(message) + content, b""))
         expires_at = sent_at + 1000 * life
         return SealedPush(
             clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, moment(expires_at),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
+
+from ._format import LONGEST_LABEL
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,3 +59,10 @@ def utf8(data: bytes | str, what: str) -> bytes:
         return data.encode("utf-8", "surrogatepass")
     check_type(data, (bytes, bytearray, memoryview, str), what)
     return bytes(data)
+
+
+def is_label(text: object, longest: int = LONGEST_LABEL) -> bool:
+    """Whether a text has 1 to so many bytes of UTF-8, and no control characters."""
+    if not isinstance(text, str) or len(text) > longest or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+        return False
+    return 1 <= len(text.encode()) <= longest

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ._envelope import check_topic, decode, encode, lp16, moment, time_or_now, whole_seconds
 from ._errors import Code, PushcryptError
-from ._format import LARGEST_TIME
+from ._format import LARGEST_TIME, TAG_LENGTH
 from ._hpke import expand, extract
 from ._json import Number, parse_object
 from ._keys import DevicePublicKey, bytes32
@@ -37,7 +37,7 @@ __all__ = ["Answer", "AnswerSecret", "open_answer"]
 LIFE = 31 * 86_400
 SIZES = (128, 512, 2048, 4098)
 LONGEST_JSON, LONGEST_ACTION, LONGEST_TEXT = 4096, 255, 5535
-HEADER_LENGTH, TAG_LENGTH, ID_LENGTH = 37, 16, 16
+HEADER_LENGTH, ID_LENGTH = 37, 16
 MESSAGE_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -176,4 +176,5 @@ def whose(device: bytes, topic: str) -> bytes:
 
 
 def derived(key: bytes, salt: bytes, info: bytes) -> bytes:
+    """HKDF-SHA256 to 32 bytes."""
     return expand(extract(salt, b"", key), b"", info)

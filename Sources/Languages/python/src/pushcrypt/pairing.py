@@ -21,9 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ._envelope import TOPIC, check_topic, clock, decode, encode, lp16
 from ._errors import Code, PushcryptError
@@ -33,6 +31,7 @@ from ._keys import DevicePublicKey, ProviderPublicKey
 from ._records import DeviceRecord, Reply, raw_key
 from ._registration import check_user
 from ._types import check_optional, check_type
+from .answers import derived
 
 __all__ = ["Pairing"]
 
@@ -230,7 +229,7 @@ def _signed_reply(own: Identity, topic: str, record: bytes, reply: bytes) -> str
 
 
 def id_of(secret: bytes) -> bytes:
-    return HKDF(hashes.SHA256(), ID_LENGTH, None, b"pushcrypt/1 pairing id\0").derive(secret)
+    return derived(secret, b"", b"pushcrypt/1 pairing id\0")[:ID_LENGTH]
 
 
 def fingerprint_of(provider: ProviderPublicKey) -> bytes:
@@ -242,11 +241,11 @@ def scene_of(url: str, topic: str, fingerprint: bytes) -> bytes:
 
 
 def request_key(secret: bytes, salt: bytes, scene: bytes) -> bytes:
-    return HKDF(hashes.SHA256(), 32, salt, b"pushcrypt/1 pairing request\0" + scene).derive(secret)
+    return derived(secret, salt, b"pushcrypt/1 pairing request\0" + scene)
 
 
 def reply_key(secret: bytes, salt: bytes, scene: bytes, request: bytes) -> bytes:
-    return HKDF(hashes.SHA256(), 32, salt, b"pushcrypt/1 pairing reply\0" + scene + hashlib.sha256(request).digest()).derive(secret)
+    return derived(secret, salt, b"pushcrypt/1 pairing reply\0" + scene + hashlib.sha256(request).digest())
 
 
 def seal_reply(secret: bytes, scene: bytes, request: bytes, text: bytes) -> str:

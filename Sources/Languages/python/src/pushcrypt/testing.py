@@ -75,9 +75,9 @@ def open_push(
     header, enc, recipient = envelope[:5], envelope[5:37], bytes(device.public_key)
     if header != bytes([SUITE]) + device.public_key.id_bytes:
         raise PushcryptError(Code.UNKNOWN_RECIPIENT_KEY)
-    context = key_schedule(extract_and_expand(dh(device._private, enc), enc + recipient), envelope_info(header, topic))
+    aead, nonce = key_schedule(extract_and_expand(dh(device._private, enc), enc + recipient), envelope_info(header, topic))
     try:
-        inner = context.aead.decrypt(context.nonce, envelope[37:], b"")
+        inner = aead.decrypt(nonce, envelope[37:], b"")
     except InvalidTag:
         raise PushcryptError(Code.AUTHENTICATION_FAILED) from None
     kind, body, certified = inner[INNER_CONTENT], inner[INNER_BODY : INNER_BODY + number(inner, 97, 99)], 0
