@@ -13,7 +13,7 @@ import pytest
 import vectors
 from pushcrypt import (
     Certificate, CertificateRequest, Credential, DevicePublicKey, DeviceRecord, Placeholder, ProviderKey, ProviderPublicKey,
-    ProviderRecord, PushcryptError, Reference, Sealer, SigningKey, StoredDevice, accept, seal_full_body,
+    PushcryptError, Reference, Sealer, SigningKey, StoredDevice, accept, seal_full_body,
 )
 from pushcrypt._certificates import certify
 from pushcrypt._envelope import moment
@@ -188,27 +188,18 @@ def check_members(test: Test, found: dict[str, Any]) -> None:
     assert {name: list(map(str, values)) for name, values in texts.items()} == expected
 
 
-def members_of(record: DeviceRecord | ProviderRecord) -> dict[str, Any]:
-    members = {
-        "key": record.public_key, "topic": record.topic, "generation": record.generation, "created": record.created,
-        "certificate": record.certificate,
-    }
-    if isinstance(record, DeviceRecord):
-        names = ("device", "provider", "app-version", "token", "environment", "grant", "sequence")
-        members |= {name: getattr(record, name.replace("-", "_")) for name in names}
-        members["update-key"] = None if record.update_key is None else record.update_key.hex()
-        members["suites"] = " ".join(map(str, record.suites))
-    return members
+def members_of(record: DeviceRecord) -> dict[str, Any]:
+    names = (
+        "device", "topic", "generation", "created", "provider", "certificate", "app-version", "token", "environment", "grant", "sequence")
+    members = {name: getattr(record, name.replace("-", "_")) for name in names}
+    members["update-key"] = None if record.update_key is None else record.update_key.hex()
+    return members | {"key": record.public_key, "suites": " ".join(map(str, record.suites))}
 
 
 @pytest.mark.parametrize("test", parameters("records"))
 def test_records(test: Test) -> None:
     if test.one("kind") == "provider":
-        announced = run(test, lambda: ProviderRecord.from_json(test.body))
-        if announced is not None:
-            assert ProviderRecord.from_json(announced.to_json()) == announced
-            check_members(test, members_of(announced))
-        return
+        pytest.skip("phones read it")
     if test.maybe("seals") == "1 2" and test.outcome == "accepted":
         pytest.skip("this package does not seal to suite 2")
     if "checked" not in test.members and test.outcome == "accepted":

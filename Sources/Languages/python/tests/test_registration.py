@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushcrypt import (
-    Accepted, Certificate, DevicePublicKey, DeviceRecord, ProviderKey, ProviderRecord, PushcryptError, Reply, Sealer, SigningKey, StoredDevice,
+    Accepted, Certificate, DevicePublicKey, DeviceRecord, ProviderKey, PushcryptError, Reply, Sealer, SigningKey, StoredDevice,
     accept, issue_certificate,
 )
 from pushcrypt._envelope import moment
@@ -258,10 +258,10 @@ def test_stored_devices_that_are_refused(code: str, change: dict[str, Any], refu
 
 def test_numbers_0_are_written() -> None:
     assert DeviceRecord.from_json(DeviceRecord(public_key=FIRST, generation=0, created=0).to_json()).generation == 0
-    assert ProviderRecord.from_json(ProviderRecord(public_key=PIN, generation=0, created=0).to_json()).created == 0
+    assert DeviceRecord.from_json(DeviceRecord(public_key=FIRST, created=0).to_json()).created == 0
 
 
-READERS = [DeviceRecord.from_json, ProviderRecord.from_json, StoredDevice.from_json]
+READERS = [DeviceRecord.from_json, StoredDevice.from_json]
 
 
 @pytest.mark.parametrize("read", READERS, ids=lambda read: read.__self__.__name__)
@@ -291,7 +291,7 @@ def test_readers_refuse(read: Any, wrong: Any, refused: Any) -> None:
     (DeviceRecord, {"public_key": FIRST, "topic": b"a"}), (DeviceRecord, {"public_key": PIN}), (DeviceRecord, {"public_key": str(FIRST)}),
     (DeviceRecord, {"public_key": FIRST, "token": 7}), (DeviceRecord, {"public_key": FIRST, "suites": 1}),
     (DeviceRecord, {"public_key": FIRST, "provider": str(PIN)}), (DeviceRecord, {"public_key": FIRST, "created": 1.5}),
-    (ProviderRecord, {"public_key": FIRST}), (ProviderRecord, {"public_key": PIN, "certificate": "AWgK"}),
+    (DeviceRecord, {"public_key": FIRST, "certificate": "AWgK"}),
     (StoredDevice, {"device": "d", "public_key": FIRST, "topic": b"a"}), (StoredDevice, {"device": "d", "public_key": FIRST, "topic": None}),
     (StoredDevice, {"device": "d", "public_key": str(FIRST), "topic": "a"}), (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "user": 5}),
     (StoredDevice, {"device": "d", "public_key": FIRST, "topic": "a", "is_removed": "false"}), (StoredDevice, {"public_key": FIRST, "topic": "a", "device": 5}), (StoredDevice, {"public_key": FIRST, "topic": "a"}),

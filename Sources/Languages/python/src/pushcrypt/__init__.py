@@ -18,7 +18,7 @@ from ._envelope import fingerprint
 from ._errors import Code, PushcryptError
 from ._keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
 from ._messages import Person
-from ._records import DeviceRecord, ProviderRecord, Reply
+from ._records import DeviceRecord, Reply
 from ._registration import Accepted, Devices, StoredDevice, accept
 from ._sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
 
@@ -26,7 +26,7 @@ __version__ = "1.0.0b1"
 
 __all__ = [
     "Accepted", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential",
-    "DevicePublicKey", "DeviceRecord", "Devices", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey", "ProviderRecord",
+    "DevicePublicKey", "DeviceRecord", "Devices", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey",
     "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "SigningKey",
     "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
 ]

@@ -63,7 +63,9 @@ class Device(Value):
 
     def __post_init__(self) -> None:
         check_type(self.public_key, DevicePublicKey, "public_key")
-        check_numbers(self.generation, self.created)
+        check_type(self.generation, int, "generation")
+        check_optional(self.created, int, "created")
+        check(0 <= self.generation <= LARGEST_TIME and 0 <= (self.created or 0) <= LARGEST_TIME, "generation or created")
         check_optional(self.provider, ProviderPublicKey, "provider")
         object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites") or (self.public_key.suite,))
         for name, rule in TEXTS.items():
@@ -83,7 +85,7 @@ class Device(Value):
             fields.text(name)
         fields.text("nonce", NONCE.fullmatch)
         fields.require("ended" not in fields.members, "ended")
-        check_suite(fields, suite)
+        fields.require(fields.number("suite") in (None, suite), "suite")
         values: dict[str, Any] = {name: fields.text(name, rule) for name, rule in TEXTS.items()}
         values |= {"suites": suites_of(fields, suite), "generation": 1 if number is None else number, "created": fields.number("created")}
         values |= {"sequence": fields.number("sequence", cls.MOST_SEQUENCE)}
@@ -119,44 +121,6 @@ class DeviceRecord(Device):
     def to_json(self) -> str:
         """The record as minimal JSON."""
         return written(self._members() | {"suite": self.public_key.suite, "certificate": self.certificate})
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ProviderRecord(Value):
-    """A provider's announcement of its key: from a provider to its phones."""
-
-    #: The key to pin.
-    public_key: ProviderPublicKey
-    #: The app's bundle id.
-    topic: str | None = None
-    #: The number of the key among the provider's keys.
-    generation: int = 1
-    #: When the key was made, in milliseconds since 1970.
-    created: int | None = None
-    #: The provider's current certificate.
-    certificate: Certificate | None = None
-
-    def __post_init__(self) -> None:
-        check_type(self.public_key, ProviderPublicKey, "public_key")
-        check_numbers(self.generation, self.created)
-        check_optional(self.certificate, Certificate, "certificate")
-        check_optional(self.topic, str, "topic")
-        check(self.topic is None or TOPIC.fullmatch(self.topic), "topic")
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> ProviderRecord:
-        """Reads a record. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
-        fields = Fields(text, "records")
-        check_suite(fields, SUITE)
-        public_key, key_id = fields.needed(fields.text("public_key"), "public_key"), fields.text("key_id")
-        topic, number, created = fields.text("topic", TOPIC.fullmatch), fields.number("generation"), fields.number("created")
-        certificate, key = certificate_of(fields), ProviderPublicKey.parse(public_key)
-        fields.require(key_id in (None, key.key_id), "key_id, which is another key's,")
-        return cls(public_key=key, topic=topic, generation=1 if number is None else number, created=created, certificate=certificate)
-
-    def to_json(self) -> str:
-        """The record as minimal JSON."""
-        return written(vars(self) | {"key_id": self.public_key.key_id})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -232,12 +196,6 @@ def raw_key(text: str) -> bytes:
     return key
 
 
-def check_numbers(generation: int, created: int | None) -> None:
-    check_type(generation, int, "generation")
-    check_optional(created, int, "created")
-    check(0 <= generation <= LARGEST_TIME and 0 <= (created or 0) <= LARGEST_TIME, "generation or created")
-
-
 def is_device_id(text: str) -> bool:
     """[D-20]"""
     return is_label(text) and is_visible(text) and not text.startswith(("pcr1", PREFIX_2)) and bool(text.strip(" "))
@@ -271,11 +229,6 @@ def suites_of(fields: Fields, own: int) -> Sequence[int]:
     suites = [number for number in numbers if number is not None] or [own]
     fields.require(None not in numbers and are_suites(suites, own), "suites")
     return suites
-
-
-def check_suite(fields: Fields, own: int) -> None:
-    """[D-3]"""
-    fields.require(fields.number("suite") in (None, own), "suite")
 
 
 def certificate_of(fields: Fields) -> Certificate | None:
