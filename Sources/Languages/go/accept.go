@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/pushcrypt/Sources/Languages/go/internal/core"
 	"example.com/pushcrypt/Sources/Languages/go/internal/format"
 )
 
@@ -46,7 +47,7 @@ func (device *StoredDevice) UnmarshalJSON(data []byte) error {
 // Removed returns what to store instead of a device that is removed now [D-38]. What the phone sent before, or says within a day, is older.
 func (device StoredDevice) Removed() *StoredDevice {
 	now, _ := timeOrNow(time.Time{})
-	return device.ended(larger(device.Sequence, now+24*3_600_000))
+	return device.ended(core.Largest(device.Sequence, now+24*3_600_000))
 }
 
 // ended returns what is kept of a removed device, with another sequence.
@@ -161,9 +162,9 @@ func (accepted *Accepted) warn(text string) { accepted.Warnings = append(accepte
 // Refusal is the answer to a record that Accept or ParseDeviceRecord refused. The certificate is the current one, the zero value at epoch 0. An
 // error that is not of this package is "internal-error".
 func Refusal(err error, certificate Certificate) *Reply {
-	reply := &Reply{Refused: codeOf(err), Certificate: certificate}
-	if reply.Refused == "" {
-		reply.Refused = "internal-error"
+	reply, refused := &Reply{Refused: "internal-error", Certificate: certificate}, (*Error)(nil)
+	if errors.As(err, &refused) {
+		reply.Refused = refused.Code
 	}
 	return reply
 }
@@ -246,7 +247,7 @@ func (device *StoredDevice) keep(held *StoredDevice, isNew bool) {
 		if device.UpdateKey == nil {
 			device.UpdateKey = held.UpdateKey
 		}
-		device.Sequence = larger(device.Sequence, held.Sequence)
+		device.Sequence = core.Largest(device.Sequence, held.Sequence)
 	}
 	if isNew || held.IsRemoved {
 		return
@@ -286,13 +287,6 @@ func (device *StoredDevice) displacing(devices Devices, held *StoredDevice, opti
 		}
 	}
 	return changes, nil
-}
-
-func larger(a, b uint64) uint64 {
-	if a < b {
-		return b
-	}
-	return a
 }
 
 // unknown returns a certificate by the own key that was never issued [D-36].

@@ -92,8 +92,8 @@ func (opener AnswerOpener) Open(text string, at time.Time) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !core.IsTopic(opener.Topic) {
-		return nil, refuse(WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
+	if err := checkTopic(opener.Topic); err != nil {
+		return nil, err
 	}
 	answer := core.Decode(text)
 	if !core.IsAnswerLength(len(answer)) {

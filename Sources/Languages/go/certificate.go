@@ -63,14 +63,6 @@ func (certificate Certificate) Epoch() uint32 { return uint32(certificate.number
 // Floor returns the lowest epoch whose messages still verify.
 func (certificate Certificate) Floor() uint32 { return uint32(certificate.number(5, 9)) }
 
-// GraceUntil returns the end of the epochs from Floor to before this one; the zero time if they have ended.
-func (certificate Certificate) GraceUntil() (at time.Time) {
-	if certificate.graceUntil() != 0 {
-		at = core.Time(certificate.graceUntil())
-	}
-	return at
-}
-
 // ExpiresAt returns the time until which messages are believed; the zero time if it does not expire.
 func (certificate Certificate) ExpiresAt() (at time.Time) {
 	if !certificate.IsZero() && certificate.expiresAt() != core.Never {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -226,7 +227,7 @@ func SealFullBody(text string, signer Key) (sealed []byte, reference Reference, 
 	if len(text) > format.LongestFullBody {
 		return nil, Reference{}, refuse(BodyTooLong, "the body has over 65,536 bytes")
 	}
-	if !core.IsFullBody(text) {
+	if text == "" || !utf8.ValidString(text) || strings.HasPrefix(text, "\ufeff") {
 		return nil, Reference{}, refuse(MalformedFile, "the full body is empty, not UTF-8, or begins with a byte order mark")
 	}
 	var output bytes.Buffer

@@ -212,7 +212,7 @@ func TestZeroValuesAreNoKeys(t *testing.T) {
 	var pin pushcrypt.ProviderPublicKey
 	var certificate pushcrypt.Certificate
 	expect(t, "their texts", device.String()+pin.String()+certificate.String()+(&pushcrypt.ProviderKey{}).SecretText()+(&pushcrypt.SigningKey{}).SecretText(), "")
-	for _, value := range []any{device, pin, certificate, pushcrypt.DeviceRecord{}, pushcrypt.ProviderRecord{}, pushcrypt.Reply{}, pushcrypt.StoredDevice{},
+	for _, value := range []any{device, pin, certificate, pushcrypt.DeviceRecord{}, pushcrypt.Reply{}, pushcrypt.StoredDevice{},
 		pushcrypt.Reference{}, &pushcrypt.CertificateRequest{}, map[pushcrypt.ProviderPublicKey]int{pin: 1}} {
 		if data, err := json.Marshal(value); err == nil {
 			t.Errorf("%T is written: %s", value, data)
@@ -340,9 +340,14 @@ func TestTypeConfusion(t *testing.T) {
 	request := &pushcrypt.CertificateRequest{Topic: topic, Provider: provider.PublicKey(), SigningKey: signing.PublicKey(), Plan: pushcrypt.Plan{
 		Current: certificate, Past: []pushcrypt.PastEpoch{{ReplacedAt: time.Now()}}, Stolen: true, Lifetime: time.Hour, Proven: certificate,
 	}}
-	reply := pushcrypt.Reply{
-		Acknowledged: phone.PublicKey(), Provider: provider.PublicKey(), Certificate: certificate, Suites: []int{1}, Foreign: []string{"provider"},
-		PushKey: signing.PublicKey(),
+	for _, wrong := range []pushcrypt.Reply{
+		{Acknowledged: phone.PublicKey(), Refused: pushcrypt.KeyTaken}, {Refused: "a b"}, {Refused: pushcrypt.Code(strings.Repeat("a", 65))},
+		{Refused: pushcrypt.KeyTaken, Foreign: make([]string, 17)}, {Refused: pushcrypt.KeyTaken, PushKey: make([]byte, 32)},
+		{Refused: pushcrypt.KeyTaken, NextPushKey: make([]byte, 31)},
+	} {
+		if data, err := json.Marshal(wrong); err == nil {
+			t.Errorf("a reply is written: %s", data)
+		}
 	}
 	reference := pushcrypt.Reference{URL: "https://a", Size: 21, Type: "public.png", Name: "a"}
 	for _, own := range []struct {
@@ -352,9 +357,7 @@ func TestTypeConfusion(t *testing.T) {
 		extra []string
 	}{
 		{record, &pushcrypt.DeviceRecord{}, pushcrypt.MalformedRecord, nil},
-		{pushcrypt.ProviderRecord{PublicKey: provider.PublicKey(), Topic: topic, Generation: 1, Created: time.Now(), Certificate: certificate}, &pushcrypt.ProviderRecord{}, pushcrypt.MalformedRecord, nil},
 		{pushcrypt.StoredDevice{DeviceRecord: record, User: "alice", IsRemoved: true}, &pushcrypt.StoredDevice{}, pushcrypt.MalformedRecord, nil},
-		{reply, &pushcrypt.Reply{}, pushcrypt.MalformedRecord, nil},
 		{request, &pushcrypt.CertificateRequest{}, pushcrypt.MalformedRequest, nil},
 		{reference, &pushcrypt.Reference{}, pushcrypt.MalformedReference, nil},
 	} {

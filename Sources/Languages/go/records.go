@@ -3,7 +3,6 @@ package pushcrypt
 import (
 	"crypto/ed25519"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -43,33 +42,16 @@ type DeviceRecord struct {
 	Sequence uint64
 }
 
-// A ProviderRecord has a provider's key: from a provider to its phones.
-type ProviderRecord struct {
-	PublicKey  ProviderPublicKey
-	Topic      string
-	Generation uint64
-	// Created is the zero time if it is not known.
-	Created time.Time
-	// Certificate is the current one; the zero value at epoch 0.
-	Certificate Certificate
-}
-
-// A Reply is a provider's answer to a record: it has one of Acknowledged, Refused, Ended and Hello. Accept and Refusal make the first two.
+// A Reply is a provider's answer to a record: it has one of Acknowledged and Refused. Accept and Refusal make them.
 type Reply struct {
 	// Acknowledged is the key that the provider seals to from now on.
 	Acknowledged DevicePublicKey
 	// Refused is the reason: 1 to 64 lower-case letters, digits and hyphens.
 	Refused Code
-	// Ended is the device that has ended, and Hello what the phone had posted.
-	Ended, Hello string
-	// Sequence is the one held, beside the refusal stale-record; 0 if it is not said.
-	Sequence uint64
 	// Provider is the provider key; the zero value if it is not said.
 	Provider ProviderPublicKey
 	// Certificate is the provider's current one, from epoch 1 on [D-37].
 	Certificate Certificate
-	// Suites of which the phone may make a key; nil stands for 1.
-	Suites []int
 	// PushKey is the public key with which the provider signs requests to a relay, and NextPushKey the one that will follow; nil for none.
 	PushKey, NextPushKey ed25519.PublicKey
 	// GrantEnded says that the relay has ended the record's grant.
@@ -162,89 +144,28 @@ func (record DeviceRecord) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "device %q, %s, generation %d", record.Device, record.PublicKey, record.Generation)
 }
 
-// ParseProviderRecord reads a record.
-func ParseProviderRecord(data []byte) (*ProviderRecord, error) {
-	fields := newFields(data, MalformedRecord)
-	fields.require(fields.has("public_key"), "public_key")
-	fields.suite(1)
-	_, id := fields.text("public_key"), fields.text("key_id")
-	record := &ProviderRecord{Topic: fields.checked("topic", core.IsTopic), Generation: fields.number("generation", 1), Created: fields.created()}
-	record.Certificate = fields.certificate()
-	record.PublicKey = read(fields, "public_key", ParseProviderPublicKey)
-	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
-	return record, fields.err
-}
-
-// MarshalJSON returns the record as it is sent.
-func (record ProviderRecord) MarshalJSON() ([]byte, error) {
-	var output jsontext.Output
-	output.Add("public_key", record.PublicKey.String())
-	output.Add("key_id", record.PublicKey.ID())
-	output.Add("topic", record.Topic)
-	output.Add("generation", record.Generation)
-	output.Add("created", record.Created)
-	output.Add("certificate", record.Certificate.String())
-	_, err := ParseProviderRecord(output.Bytes())
-	return output.Bytes(), err
-}
-
-// UnmarshalJSON is ParseProviderRecord.
-func (record *ProviderRecord) UnmarshalJSON(data []byte) error {
-	return unmarshal(record, data, ParseProviderRecord)
-}
-
-// ParseReply reads a reply [D-19], [D-21], [D-13], [D-16].
-func ParseReply(data []byte) (*Reply, error) {
-	fields := newFields(data, MalformedRecord)
-	fields.version()
-	for _, name := range []string{"acknowledged", "provider", "push_key", "next_push_key"} {
-		fields.text(name)
-	}
-	reply := &Reply{
-		Refused: Code(fields.checked("refused", reasonPattern.MatchString)), Ended: fields.checked("ended", isDeviceID), Hello: fields.text("hello"),
-		Sequence: fields.number("sequence", 0), Suites: fields.suites(0),
-		GrantEnded: fields.checked("grant", func(text string) bool { return text == "ended" }) != "",
-	}
-	kinds := 0
-	for _, name := range []string{"acknowledged", "refused", "ended", "hello"} {
-		if fields.has(name) {
-			kinds++
-		}
-	}
-	fields.require(kinds == 1, "the choice of acknowledged, refused, ended or hello")
-	for _, element := range fields.list("foreign", format.MostForeign) {
-		text, ok := element.(string)
-		fields.require(ok, "foreign")
-		reply.Foreign = append(reply.Foreign, text)
-	}
-	reply.Certificate = fields.certificate()
-	reply.Acknowledged, reply.Provider = read(fields, "acknowledged", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
-	reply.PushKey, reply.NextPushKey = read(fields, "push_key", parseVerifyingKey), read(fields, "next_push_key", parseVerifyingKey)
-	return reply, fields.err
-}
-
-// MarshalJSON returns the reply as it is sent.
+// MarshalJSON writes a reply; one that breaks a rule of Docs/FormatRecords.md is an error.
 func (reply Reply) MarshalJSON() ([]byte, error) {
+	isOne := reply.Acknowledged.IsZero() != (reply.Refused == "")
+	isKey := func(key ed25519.PublicKey) bool { return key == nil || core.IsVerifying(key) }
+	if !isOne || reply.Refused != "" && !reasonPattern.MatchString(string(reply.Refused)) || len(reply.Foreign) > format.MostForeign {
+		return nil, refuse(MalformedRecord, "a reply acknowledges a key or has a reason to refuse, and at most 16 foreign members")
+	}
+	if !isKey(reply.PushKey) || !isKey(reply.NextPushKey) {
+		return nil, errWeak()
+	}
 	var output jsontext.Output
 	output.Add("version", uint64(1))
 	output.Add("acknowledged", reply.Acknowledged.String())
 	output.Add("refused", string(reply.Refused))
-	output.Add("ended", reply.Ended)
-	output.Add("hello", reply.Hello)
-	output.AddNumber("sequence", reply.Sequence)
 	output.Add("provider", reply.Provider.String())
 	output.Add("certificate", reply.Certificate.String())
 	output.Add("push_key", core.Encode(reply.PushKey))
 	output.Add("next_push_key", core.Encode(reply.NextPushKey))
 	output.Add("grant", map[bool]string{true: "ended"}[reply.GrantEnded])
-	output.Add("suites", reply.Suites)
 	output.Add("foreign", reply.Foreign)
-	_, err := ParseReply(output.Bytes())
-	return output.Bytes(), err
+	return output.Bytes(), output.Err
 }
-
-// UnmarshalJSON is ParseReply.
-func (reply *Reply) UnmarshalJSON(data []byte) error { return unmarshal(reply, data, ParseReply) }
 
 // isInvisible tells whether a character is in one of the ranges, whatever Go's tables say.
 func isInvisible(character rune) bool {
@@ -373,7 +294,7 @@ func (fields *fieldReader) suite(own int) {
 // suites reads [D-7]; own is the suite of a record's key, 0 in a reply.
 func (fields *fieldReader) suites(own int) (suites []int) {
 	if !fields.has("suites") {
-		return []int{map[bool]int{true: 1, false: own}[own == 0]}
+		return []int{own}
 	}
 	last := 0
 	for _, element := range fields.list("suites", format.MostSuites) {
@@ -382,7 +303,7 @@ func (fields *fieldReader) suites(own int) (suites []int) {
 		last = int(suite)
 		suites = append(suites, last)
 	}
-	fields.require(own == 0 || contains(suites, own), "suites")
+	fields.require(contains(suites, own), "suites")
 	return suites
 }
 
@@ -390,13 +311,4 @@ func (fields *fieldReader) suites(own int) (suites []int) {
 func (fields *fieldReader) certificate() Certificate {
 	certificate, _ := ParseCertificate(fields.text("certificate"))
 	return certificate
-}
-
-// codeOf returns the code of an error of this package; "" for another, and for none.
-func codeOf(err error) Code {
-	var refused *Error
-	if errors.As(err, &refused) {
-		return refused.Code
-	}
-	return ""
 }

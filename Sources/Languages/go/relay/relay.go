@@ -151,10 +151,7 @@ func post(origin, path string, key ed25519.PrivateKey, content any, at time.Time
 
 func signed(origin, path string, key []byte, at uint64, body []byte) []byte {
 	hash := sha256.Sum256(body)
-	message := []byte(label)
-	for _, text := range []string{origin, path} {
-		message = append(binary.BigEndian.AppendUint16(message, uint16(len(text))), text...)
-	}
+	message := core.AppendText(core.AppendText([]byte(label), origin), path)
 	message = binary.BigEndian.AppendUint64(append(message, key...), at)
 	return append(message, hash[:]...)
 }

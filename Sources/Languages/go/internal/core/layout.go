@@ -88,27 +88,29 @@ func TimeOrNow(at time.Time) (milliseconds uint64, code, advice string) {
 		return 0, "invalid-time", "the time is before 1970"
 	}
 	const day, year = 86_400_000, 366 * 86_400_000
-	away := largest(now, given) - smallest(now, given)
+	away := apart(now, given)
 	guess := "or set this machine's clock"
 	switch {
 	case away <= day:
 		return given, "", ""
-	case given < now && largest(now, 1000*given)-smallest(now, 1000*given) < year:
+	case given < now && apart(now, 1000*given) < year:
 		guess = "seconds were taken for milliseconds; use time.Unix"
-	case given > now && largest(now, given/1000)-smallest(now, given/1000) < year:
+	case given > now && apart(now, given/1000) < year:
 		guess = "milliseconds were taken for seconds; use time.UnixMilli"
 	}
 	return 0, "implausible-time", fmt.Sprintf("the time is %d days from the clock: %s", away/day, guess)
 }
 
-func largest(a, b uint64) uint64 {
+// Largest returns the larger of two.
+func Largest(a, b uint64) uint64 {
 	if a > b {
 		return a
 	}
 	return b
 }
 
-func smallest(a, b uint64) uint64 { return a + b - largest(a, b) }
+// apart is the difference of two.
+func apart(a, b uint64) uint64 { return 2*Largest(a, b) - a - b }
 
 // Milliseconds returns a time, the present one for the zero value; false for one before 1970. time.Time has all of the format's.
 func Milliseconds(at time.Time) (uint64, bool) {
@@ -137,11 +139,6 @@ func Decode(text string) []byte {
 		return nil
 	}
 	return data
-}
-
-// IsFullBody is.
-func IsFullBody(text string) bool {
-	return 1 <= len(text) && len(text) <= format.LongestFullBody && utf8.ValidString(text) && !strings.HasPrefix(text, "\ufeff")
 }
 
 // ChunkNonce is the number of a file's chunk in 11 bytes, and whether it is the last.
