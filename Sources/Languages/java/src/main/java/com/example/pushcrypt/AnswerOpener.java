@@ -107,10 +107,9 @@ public final class AnswerOpener {
     }
 
     private static Instant time(Payload.Members members, String name) {
-        boolean isGood = members.get(name) instanceof Payload.Number number && number.isInteger() && number.text().length() <= 16
-            && Long.parseLong(number.text()) <= Format.LARGEST_TIME;
-        if (!isGood) throw wrong(name);
-        return Instant.ofEpochMilli(Long.parseLong(((Payload.Number) members.get(name)).text()));
+        Long time = Payload.whole(members.get(name), Format.LARGEST_TIME);
+        if (time == null) throw wrong(name);
+        return Instant.ofEpochMilli(time);
     }
 
     private static PushcryptException wrong(String name) {

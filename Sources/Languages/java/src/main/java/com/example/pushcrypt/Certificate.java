@@ -85,15 +85,6 @@ public final class Certificate {
     }
 
     /**
-     * Returns until when messages of the epochs from the floor to before this one open.
-     *
-     * @return the time; {@code null} if there are no such epochs
-     */
-    public Instant graceUntil() {
-        return floor() == epoch() ? null : Times.instant(Bytes.number(bytes, 9, 17));
-    }
-
-    /**
      * Returns until when the key may sign. Phones believe what it signed before for 31 days more.
      *
      * @return the time; {@code null} if the certificate does not expire

@@ -36,24 +36,6 @@ public enum PushType {
             : "there is no push type of this name; alert, background and voip can be sealed");
     }
 
-    /**
-     * Returns the most bytes of a push that Apple accepts.
-     *
-     * @return the limit in bytes: 4,096, or 5,120 for a call
-     */
-    public int maximumPushLength() {
-        return limit;
-    }
-
-    /**
-     * Returns the most bytes of a payload, without white space.
-     *
-     * @return the limit in bytes: 2,596, or 3,364 for a call
-     */
-    public int maximumPayloadLength() {
-        return largestBucket - Format.INNER_BODY - Format.CERTIFICATE_LENGTH;
-    }
-
     /** Returns Apple's name. */
     @Override
     public String toString() {

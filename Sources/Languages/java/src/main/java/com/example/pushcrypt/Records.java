@@ -47,18 +47,9 @@ final class Records {
     static Long integer(Members members, String name) {
         Object value = member(members, name);
         if (value == null) return null;
-        boolean isGood = value instanceof Payload.Number number && number.isInteger() && number.text().length() <= 16
-            && Long.parseLong(number.text()) <= Format.LARGEST_TIME;
-        rule(isGood, name + " is not a whole number, 0 or more");
-        return Long.valueOf(((Payload.Number) value).text());
-    }
-
-    static List<String> texts(Members members, String name, int most) {
-        Object value = member(members, name);
-        if (value == null) return List.of();
-        boolean isGood = value instanceof List<?> list && !list.isEmpty() && list.size() <= most && list.stream().allMatch(String.class::isInstance);
-        rule(isGood, name + " is not an array of 1 to " + most + " strings");
-        return ((List<?>) value).stream().map(String.class::cast).toList();
+        Long number = Payload.whole(value, Format.LARGEST_TIME);
+        rule(number != null, name + " is not a whole number, 0 or more");
+        return number;
     }
 
     static String topic(Members members) {
@@ -67,17 +58,17 @@ final class Records {
         return topic;
     }
 
-    /** Reads [D-7], with the suite of a record's key; null for a reply. */
-    static List<Integer> suites(Members members, Integer own) {
+    /** Reads [D-7], with the suite of a record's key. */
+    static List<Integer> suites(Members members, int own) {
         Object value = member(members, "suites");
-        if (value == null) return List.of(own == null ? Format.SUITE : own);
+        if (value == null) return List.of(own);
         List<Integer> suites = new ArrayList<>();
         for (Object suite : value instanceof List<?> list ? list : List.of()) {
-            boolean isGood = suite instanceof Payload.Number number && number.isInteger() && number.text().length() <= 3;
-            suites.add(isGood ? Integer.parseInt(((Payload.Number) suite).text()) : 0);
+            Long number = Payload.whole(suite, Format.LARGEST_SUITE);
+            suites.add(number == null ? 0 : number.intValue());
         }
-        boolean isGood = !suites.isEmpty() && (own == null || suites.contains(own)) && suites.size() <= Format.MOST_SUITES;
-        for (int at = 0; at < suites.size(); at++) isGood &= suites.get(at) >= 1 && suites.get(at) <= Format.LARGEST_SUITE && (at == 0 || suites.get(at - 1) < suites.get(at));
+        boolean isGood = !suites.isEmpty() && suites.contains(own) && suites.size() <= Format.MOST_SUITES;
+        for (int at = 0; at < suites.size(); at++) isGood &= suites.get(at) > (at == 0 ? 0 : suites.get(at - 1));
         rule(isGood, "suites are not 1 to 16 ascending numbers from 1 to 255, including that of the key");
         return suites;
     }

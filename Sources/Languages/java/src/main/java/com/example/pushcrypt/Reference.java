@@ -19,7 +19,7 @@ import com.example.pushcrypt.internal.*;
  * @param name the plain file's name: a label to show, never a path
  */
 public record Reference(String url, String key, long size, String sha256, String type, String name) {
-    private static final int LARGEST_PORT = 65535, LONGEST_NUMBER = 16;
+    private static final int LARGEST_PORT = 65535;
     private static final String CHARACTERS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*+";
     private static final String QUERY = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+";
     private static final Pattern URL = Pattern.compile(
@@ -74,9 +74,8 @@ public record Reference(String url, String key, long size, String sha256, String
     }
 
     private static Reference read(Map<String, Object> members) {
-        boolean isShort = members.get("size") instanceof Payload.Number number && number.isInteger() && number.text().length() <= LONGEST_NUMBER;
-        if (!isShort) throw refused();
-        long size = Long.parseLong(((Payload.Number) members.get("size")).text());
+        Long size = Payload.whole(members.get("size"), Format.LARGEST_FILE);
+        if (size == null) throw refused();
         return new Reference(
             text(members, "url"), text(members, "key"), size, text(members, "sha256"), text(members, "type"), text(members, "name"));
     }

@@ -43,7 +43,7 @@ public final class Registration {
         List<String> foreign = isForeign ? List.of("provider") : List.of(), warnings = new ArrayList<>();
         String pushKey = options.pushKey == null ? null : Envelope.encode(options.pushKey);
         Reply reply = new Reply(
-            record.publicKey(), null, null, null, null, options.provider, options.certificate, List.of(Format.SUITE), foreign, pushKey, null, false);
+            record.publicKey(), null, options.provider, options.certificate, foreign, pushKey, null, false);
         Certificate stale = neverIssued(record.certificate(), device.topic(), options);
         if (isForeign) warnings.add(id + " names a provider key that you never had: somebody else has enrolled the phone");
         if (stale != null) warnings.add(id + " shows a certificate that you never issued: your store is an old copy, or somebody has your provider key");

@@ -91,11 +91,7 @@ public record StoredDevice(DeviceRecord record, String user, boolean isRemoved) 
      * @return another value
      */
     public StoredDevice withoutToken() {
-        return with(record.withToken(null, null));
-    }
-
-    private StoredDevice with(DeviceRecord changed) {
-        return new StoredDevice(changed, user, isRemoved);
+        return new StoredDevice(record.withToken(null, null), user, isRemoved);
     }
 
     /**

@@ -14,6 +14,7 @@ import static com.example.pushcrypt.Fixtures.refused;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -223,7 +224,7 @@ final class RegistrationTest {
         assertNull(accept(foreign, null, null, options -> options.certificate(next.certificate()).issued(List.of())).staleStore());
         byte[] pushKey = SigningKey.generate().publicKey;
         Reply reply = accept(foreign, null, null, options -> options.pushKey(pushKey)).reply();
-        assertEquals(43, Reply.fromJson(reply.toJson()).pushKey().length());
+        assertTrue(reply.toJson().contains("\"push_key\":\"" + reply.pushKey() + "\""));
         refused(Code.WEAK_KEY, () -> options(options -> options.pushKey(new byte[32])));
     }
 
@@ -253,9 +254,8 @@ final class RegistrationTest {
             refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"" + DEVICE + "\",\"suite\":2}"));
             refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"" + DEVICE + "\",\"device\":\"pcrx1abc\"}"));
             refused(Code.UNSUPPORTED_SUITE, () -> new Sealer(PROVIDER, TOPIC).seal(Fixtures.PAYLOAD, held));
-            assertEquals(key, Reply.fromJson("{\"version\":1,\"acknowledged\":\"" + key + "\"}").acknowledged());
-            for (String suites : List.of("[]", "[2,1]", "\"1\"", "[256]", "[1.0]", "[true]")) {
-                refused(Code.MALFORMED_RECORD, () -> Reply.fromJson("{\"version\":1,\"acknowledged\":\"" + DEVICE + "\",\"suites\":" + suites + "}"));
+            for (String suites : List.of("[]", "[2,1]", "\"1\"", "[1,256]", "[1.0]", "[true]")) {
+                refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"" + DEVICE + "\",\"suites\":" + suites + "}"));
             }
         });
     }
@@ -268,7 +268,11 @@ final class RegistrationTest {
         assertFalse(new StoredDevice(FULL, "alice", false).toString().contains("grant-word"));
         for (String id : List.of(" ", "a\u200b")) refused(Code.MALFORMED_RECORD, () -> record(DEVICE, 1).withDeviceId(id).toJson());
         refused(Code.MALFORMED_RECORD, () -> FULL.withToken("a", null).toJson());
-        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, null, null, null, List.of(1), List.of(), null, null, false).toJson());
+        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, List.of(), null, null, false));
+        for (String reason : Arrays.asList(null, "A", "")) refused(Code.MALFORMED_RECORD, () -> new Reply(null, reason, null, null, List.of(), null, null, false));
+        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, null, null, null, Collections.nCopies(17, "provider"), null, null, false));
+        refused(Code.MALFORMED_KEY, () -> new Reply(DEVICE, null, null, null, List.of(), "A", null, false));
+        refused(Code.WEAK_KEY, () -> new Reply(DEVICE, null, null, null, List.of(), null, "A".repeat(43), false));
         fault(() -> new StoredDevice(FULL, "", false));
         fault(() -> new StoredDevice(DeviceRecord.of(DEVICE, TOPIC, 1), "alice", false));
         fault(() -> new StoredDevice(record(DEVICE, 1).withDeviceId(null), null, false));
@@ -276,16 +280,14 @@ final class RegistrationTest {
         fault(() -> accept(FULL, null, ""));
         refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson(FULL.toJson().replaceFirst("\\{", "{\"user\":\"\",")));
         refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson(FULL.toJson().replaceFirst("\\{", "{\"removed\":1,")));
-        ProviderRecord own = new ProviderRecord(OWN, "a", 1, null, null);
-        assertEquals(own, ProviderRecord.fromJson(own.toJson()));
         PushcryptException mismatch = assertThrows(PushcryptException.class, () -> accept(FULL, new StoredDevice(FULL, "alice", false), "bob"));
         Certificate certificate = CertificatePlan.FIRST.issue(PROVIDER, TOPIC).certificate();
-        Reply refusal = Reply.fromJson(Reply.refusal(mismatch, certificate).toJson());
+        Reply refusal = Reply.refusal(mismatch, certificate);
         assertEquals("user-mismatch", refusal.refused());
         assertEquals(certificate, refusal.certificate(), "a refusal has it too [D-37]");
         assertEquals("{\"version\":1,\"refused\":\"user-mismatch\"}", Reply.refusal(mismatch).toJson());
         Reply reply = accept(FULL, null, "alice").reply();
         assertEquals(List.of(DEVICE, OWN), List.of(reply.acknowledged(), reply.provider()));
-        fault(() -> new Reply(DEVICE, null, null, null, null, null, null, null, List.of(), null, null, false));
+        fault(() -> new Reply(DEVICE, null, null, null, null, null, null, false));
     }
 }

@@ -23,6 +23,12 @@ public final class Payload {
         }
     }
 
+    /** The value of a whole number up to a limit; null for any other value. */
+    public static Long whole(Object value, long most) {
+        boolean isShort = value instanceof Number number && number.isInteger() && number.text().length() <= 16;
+        return isShort && Long.parseLong(((Number) value).text()) <= most ? Long.valueOf(((Number) value).text()) : null;
+    }
+
     /** The members of an object in order, and the place of each value in the text. */
     public static final class Members extends LinkedHashMap<String, Object> {
         private static final long serialVersionUID = 1;

@@ -1,6 +1,5 @@
 package com.example.pushcrypt.testing;
 
-import java.security.MessageDigest;
 import java.util.*;
 import com.example.pushcrypt.DevicePublicKey;
 import com.example.pushcrypt.DeviceRecord;
@@ -77,16 +76,6 @@ public final class DeviceKey {
      */
     public String secretText() {
         return Keys.text(secret, Kind.DEVICE_SECRET);
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof DeviceKey key && MessageDigest.isEqual(secret, key.secret);
-    }
-
-    @Override
-    public int hashCode() {
-        return Arrays.hashCode(publicKey);
     }
 
     /** Returns the id of the public half, and nothing of the secret. */

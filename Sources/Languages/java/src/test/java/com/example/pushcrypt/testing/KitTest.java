@@ -23,32 +23,29 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
 import com.example.pushcrypt.Reference;
 import com.example.pushcrypt.Certificate;
-import com.example.pushcrypt.Code;
 import com.example.pushcrypt.DevicePublicKey;
 import com.example.pushcrypt.ProviderKey;
 import com.example.pushcrypt.ProviderPublicKey;
 import com.example.pushcrypt.PushType;
 import com.example.pushcrypt.PushcryptException;
-import com.example.pushcrypt.Reply;
 import com.example.pushcrypt.Sealer;
 import com.example.pushcrypt.SigningKey;
 import com.example.pushcrypt.Vectors;
 import com.example.pushcrypt.Vectors.Case;
 import com.example.pushcrypt.internal.Envelope;
 import com.example.pushcrypt.internal.Format;
-import com.example.pushcrypt.internal.Payload;
 
 /** The groups of the test kit that are not about records, plans and payloads. */
 final class KitTest {
     /** Groups of the other class, the phone's. */
     private static final Set<String> OTHERS = Set.of(
-        "records", "plans", "payloads", "attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "reserved",
-        "sequences", "suite-2-envelopes");
+        "records", "plans", "payloads", "attachments", "attachment-lists", "envelopes", "notifications", "posts", "pushes", "replies",
+        "reserved", "sequences", "suite-2-envelopes");
 
     @Test
     void eachGroupIsKnown() {
         Set<String> known = new TreeSet<>(OTHERS);
-        known.addAll(List.of("certificates", "contexts", "keys", "suite-2-keys", "references", "full-bodies", "replies"));
+        known.addAll(List.of("certificates", "contexts", "keys", "suite-2-keys", "references", "full-bodies"));
         assertEquals(known, new TreeSet<>(Vectors.groups()));
     }
 
@@ -198,34 +195,6 @@ final class KitTest {
                 sealer.sealFullBody(text, "https://a");
                 return "accepted";
             }));
-        });
-    }
-
-    private static String digits(String text) {
-        return text == null ? null : hex(text);
-    }
-
-    @TestFactory
-    Stream<DynamicTest> replies() {
-        return Vectors.kit("replies", test -> {
-            // What a phone does with one is not asked.
-            List.of("device", "context", "built-in", "pin", "learned", "learned-after", "pin-after", "confirms", "told").forEach(test::all);
-            test.outcome("accepted", () -> {
-                Reply reply = Reply.fromJson(Payload.decode(test.body, Code.MALFORMED_RECORD));
-                test.check("acknowledged", reply.acknowledged());
-                test.check("refused", reply.refused());
-                test.check("provider", reply.provider());
-                test.check("certificate", reply.certificate());
-                test.check("push-key", digits(reply.pushKey()));
-                test.check("next-push-key", digits(reply.nextPushKey()));
-                test.check("ended", reply.ended());
-                test.check("hello", reply.hello());
-                test.check("sequence", reply.sequence());
-                test.check("grant", reply.grantEnded() ? "ended" : null);
-                assertEquals(test.oneOr("suites", "1"), String.join(" ", reply.suites().stream().map(Object::toString).toList()));
-                test.check("foreign", reply.foreign());
-                assertEquals(reply, Reply.fromJson(reply.toJson()));
-            });
         });
     }
 }
