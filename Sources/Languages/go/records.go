@@ -148,8 +148,9 @@ func (record DeviceRecord) Format(state fmt.State, _ rune) {
 func (reply Reply) MarshalJSON() ([]byte, error) {
 	isOne := reply.Acknowledged.IsZero() != (reply.Refused == "")
 	isKey := func(key ed25519.PublicKey) bool { return key == nil || core.IsVerifying(key) }
-	if !isOne || reply.Refused != "" && !reasonPattern.MatchString(string(reply.Refused)) || len(reply.Foreign) > format.MostForeign {
-		return nil, refuse(MalformedRecord, "a reply acknowledges a key or has a reason to refuse, and at most 16 foreign members")
+	isReason := reply.Refused == "" || reasonPattern.MatchString(string(reply.Refused))
+	if !isOne || !isReason || len(reply.Foreign) > format.MostForeign {
+		return nil, refuse(MalformedRecord, "a reply acknowledges a key or has a reason, and up to 16 foreign members")
 	}
 	if !isKey(reply.PushKey) || !isKey(reply.NextPushKey) {
 		return nil, errWeak()

@@ -109,8 +109,11 @@ export function issueCertificate(options: CertificateHistory & {
     at?: Date;
 }): string;
 
-/** What a certificate says. `expiresAt` is `null` if it never does, `graceUntil` if there is no earlier epoch. @throws {PushcryptError} `malformed-certificate` or `weak-key` */
-export function readCertificate(text: string): { epoch: number; floor: number; graceUntil: Date | null; expiresAt: Date | null };
+/**
+ * What a certificate says. `expiresAt` is `null` if it never expires.
+ * @throws {PushcryptError} `malformed-certificate` or `weak-key`
+ */
+export function readCertificate(text: string): { epoch: number; floor: number; expiresAt: Date | null };
 
 /** A request for a certificate, carried to where the provider key is. It holds no secret: keep the signing key beside it. */
 export class CertificateRequest {
@@ -131,11 +134,9 @@ export class CertificateRequest {
     readonly signingKey: Uint8Array;
     /** The text to carry: `pushcrypt key certify` or {@link certify} answers it. */
     json(): string;
-    /** What {@link certify} would sign. Show it to a person before. @throws {PushcryptError} `epochs-exhausted`, or the code of a certificate */
-    plan(options?: { at?: Date }): { epoch: number; floor: number; graceUntil: Date | null; expiresAt: Date | null };
     /**
      * Certifies the signing key, where the provider key is, and returns the text to carry back.
-     * @throws {PushcryptError} as `plan`, or `wrong-certificate` for another provider key
+     * @throws {PushcryptError} `wrong-certificate` for another provider key, `epochs-exhausted`, or a certificate's code
      */
     certify(provider: ProviderKey, options?: { at?: Date }): string;
     /**
@@ -296,9 +297,6 @@ export class SealedPush {
     /** `json` as an object, for clients that encode it themselves. */
     toJSON(): object;
 }
-
-/** The most bytes of a push, and of a payload without white space, for each push type. */
-export const limits: Readonly<Record<PushType, Readonly<{ push: number; payload: number }>>>;
 
 // Files
 
@@ -465,20 +463,3 @@ export function refusal(error: unknown, options?: {
     /** The public key with which you sign requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;
 }): Reply;
-
-/** What a provider says of itself, for an app that builds in a pin. */
-export interface ProviderRecord {
-    /** `pcs1…` */
-    publicKey: string;
-    topic?: string;
-    generation?: number;
-    /** When the key was made, in milliseconds since 1970. */
-    created?: number;
-    /** The current certificate, from epoch 1 on. */
-    certificate?: string;
-}
-
-/** @throws {PushcryptError} `malformed-record`, or the code of a key */
-export function parseProviderRecord(json: JSONInput): ProviderRecord & Required<Pick<ProviderRecord, "generation">>;
-/** A record as it is sent: give it to `JSON.stringify`. @throws {PushcryptError} `malformed-record`, or the code of a key */
-export function formatProviderRecord(record: ProviderRecord): object;

@@ -3,13 +3,13 @@
 
 const { Reference } = require("./lib/attachments.js");
 const { PushcryptError } = require("./lib/errors.js");
-const { formatProviderRecord, parseDeviceRecord, parseProviderRecord } = require("./lib/records.js");
+const { parseDeviceRecord } = require("./lib/records.js");
 const { accept, refusal, removed } = require("./lib/registration.js");
 const { CertificateRequest, issueCertificate, readCertificate } = require("./lib/requests.js");
-const { SealedPush, Sealer, limits } = require("./lib/sealer.js");
+const { SealedPush, Sealer } = require("./lib/sealer.js");
 const { Credential, ProviderKey, SigningKey } = require("./lib/secrets.js");
 
 module.exports = {
-    Reference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept, formatProviderRecord,
-    issueCertificate, limits, parseDeviceRecord, parseProviderRecord, readCertificate, refusal, removed,
+    Reference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept,
+    issueCertificate, parseDeviceRecord, readCertificate, refusal, removed,
 };

@@ -2,7 +2,7 @@
 "use strict";
 
 const { randomBytes, sign } = require("node:crypto");
-const { lp16 } = require("./lib/envelope.js");
+const { lp16, u64 } = require("./lib/envelope.js");
 const { PushcryptError } = require("./lib/errors.js");
 const { limits } = require("./lib/format.js");
 const { parseObject } = require("./lib/json.js");
@@ -38,9 +38,7 @@ const privateKeyOf = (key) => keys.secretKey(keys.ED25519, seeds.get(key));
 
 /** What a push key signs. */
 function signed(origin, path, key, at, body) {
-    const eight = Buffer.alloc(8);
-    eight.writeBigUInt64BE(at);
-    return Buffer.concat([LABEL, lp16(origin), lp16(path), key, eight, keys.sha256(Buffer.from(body))]);
+    return Buffer.concat([LABEL, lp16(origin), lp16(path), key, u64(at), keys.sha256(Buffer.from(body))]);
 }
 
 function relayMessage(request) {

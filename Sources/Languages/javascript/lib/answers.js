@@ -3,10 +3,9 @@
 
 const { createHmac, randomBytes, timingSafeEqual } = require("node:crypto");
 const { ZERO, decrypt } = require("./aead.js");
-const { lp16 } = require("./envelope.js");
+const { lp16, u64 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
-const { limits } = require("./format.js");
-const { NumberText, decodeUTF8, parseObject } = require("./json.js");
+const { decodeUTF8, parseObject } = require("./json.js");
 const keys = require("./keys.js");
 const { array, bytes, instance, options, present, seconds, string, moment, timeOrNow, topic: readTopic } = require("./values.js");
 
@@ -22,12 +21,6 @@ const hkdf = (key, salt, info) => hmac(hmac(salt, key), info, Buffer.of(1));
 
 function whose(device, topic) {
     return Buffer.concat([keys.sha256(device), lp16(topic)]);
-}
-
-function bigEndian(value) {
-    const eight = Buffer.alloc(8);
-    eight.writeBigUInt64BE(value);
-    return eight;
 }
 
 const secrets = new WeakMap();
@@ -51,7 +44,7 @@ class AnswerSecret {
 
 /** The answer id and key of a message, whose sent at is a BigInt; the member `answer` is both in base64url. */
 function answerParts(secret, device, topic, messageID, sentAt) {
-    const id = hmac(secrets.get(secret), ID, whose(device, topic), messageID, bigEndian(sentAt)).subarray(0, 16);
+    const id = hmac(secrets.get(secret), ID, whose(device, topic), messageID, u64(sentAt)).subarray(0, 16);
     return Buffer.concat([id, answerKey(secret, device, topic, id)]);
 }
 
@@ -108,17 +101,12 @@ function members(plain) {
     const length = plain.readUInt16BE(), text = plain.subarray(2, 2 + length);
     if (length > LONGEST_JSON || !padded(text).equals(plain)) throw new PushcryptError("authentication-failed");
     const found = parseObject(decodeUTF8(text, "malformed-payload"), "malformed-payload"), [id, action, reply] = ["message_id", "action", "text"].map((name) => found.get(name) ?? undefined);
-    const [sentAt, at] = ["sent_at", "at"].map((name) => numberOf(found.get(name)));
+    const [sentAt, at] = ["sent_at", "at"].map((name) => found.get(name)?.integer);
     const isID = typeof id === "string" && /^[0-9a-f]{32}$/.test(id), isAction = typeof action === "string" && action !== "" && Buffer.byteLength(action) <= LONGEST_ACTION;
     if (!isID || !isAction || (typeof reply !== "string" && reply !== undefined) || sentAt === undefined || at === undefined) {
         throw new PushcryptError("malformed-payload", "a member of the answer is missing, or has another form");
     }
     return present({ messageId: id, sentAt, action, text: reply, at });
-}
-
-function numberOf(value) {
-    const isInteger = value instanceof NumberText && /^(?:0|[1-9][0-9]{0,15})$/.test(value.text) && BigInt(value.text) <= BigInt(limits.largestTime);
-    return isInteger ? Number(value.text) : undefined;
 }
 
 module.exports = { AnswerSecret, answerParts, hkdf, hmac, openAnswer };

@@ -4,9 +4,9 @@
 const { encrypt } = require("./aead.js");
 const { PushcryptError } = require("./errors.js");
 const format = require("./format.js");
-const { NumberText, parseObject } = require("./json.js");
+const { parseObject } = require("./json.js");
 const { parseBytes32 } = require("./keys.js");
-const { json } = require("./values.js");
+const { isName, json } = require("./values.js");
 
 const { limits } = format;
 /** The first five bytes of a file, which its chunks authenticate. */
@@ -34,17 +34,16 @@ class Reference {
             if (typeof value.get(member) !== "string") throw new PushcryptError("malformed-reference");
             return value.get(member);
         });
-        const size = value.get("size");
+        const size = value.get("size")?.integer;
         if (
             !isURL(url) ||
             !TYPE.test(type) ||
-            name === "" || name === "." || name === ".." || Buffer.byteLength(name) > limits.longestFileName || /[/\u0000-\u001f\u007f-\u009f]/.test(name) ||
-            !(size instanceof NumberText) || !size.isInteger || size.text.length > 16 ||
-            !isSize(Number(size.text))
+            !isName(name, limits.longestFileName) || name === "." || name === ".." || name.includes("/") ||
+            size === undefined || !isSize(size)
         ) {
             throw new PushcryptError("malformed-reference");
         }
-        Object.assign(this, { url, size: Number(size.text), sha256: parseBytes32(sha256, "malformed-reference"), type, name });
+        Object.assign(this, { url, size, sha256: parseBytes32(sha256, "malformed-reference"), type, name });
         Object.defineProperty(this, "key", { value: parseBytes32(key, "malformed-reference") });
     }
 
@@ -60,7 +59,6 @@ class Reference {
 
 /** the last chunk is empty only if it is the first. */
 function isSize(size) {
-    if (!Number.isSafeInteger(size)) return false;
     const last = (size - PREFIX.length) % limits.sealedChunk;
     return size === limits.smallestFile || (size > limits.smallestFile && (last === 0 || last > limits.tagLength));
 }

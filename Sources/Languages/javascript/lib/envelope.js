@@ -22,4 +22,11 @@ function signed(header, enc, recipient, provider, signingKey, epoch, context, co
     return Buffer.concat([labels.signature, header, enc, recipient, provider, signingKey, epoch, lp16(context), contentHash]);
 }
 
-module.exports = { envelopeInfo, lp16, signed };
+/** Eight bytes of a BigInt. */
+function u64(value) {
+    const data = Buffer.alloc(8);
+    data.writeBigUInt64BE(value);
+    return data;
+}
+
+module.exports = { envelopeInfo, lp16, signed, u64 };

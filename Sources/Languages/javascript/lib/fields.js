@@ -2,7 +2,7 @@
 "use strict";
 
 const { PushcryptError } = require("./errors.js");
-const { NumberText, parseObject } = require("./json.js");
+const { parseObject } = require("./json.js");
 const { json } = require("./values.js");
 
 class Fields {
@@ -45,10 +45,9 @@ class Fields {
 
     /** An integer, 0 to 2^53 - 1. */
     integer(name) {
-        const value = this.get(name);
-        const isGood = value instanceof NumberText && value.isInteger && value.text.length <= 16 && Number.isSafeInteger(Number(value.text));
-        this.rule(value === undefined || isGood, `${name} is not a whole number, 0 or more`);
-        return value === undefined ? undefined : Number(value.text);
+        const value = this.get(name), number = value?.integer;
+        this.rule(value === undefined || number !== undefined, `${name} is not a whole number, 0 or more`);
+        return number;
     }
 
     /** A value that must be there. */

@@ -10,7 +10,7 @@ const { PushcryptError, attempt } = require("./errors.js");
 const { Fields } = require("./fields.js");
 const keys = require("./keys.js");
 const { formatReply, parseDeviceRecord, parseReply } = require("./records.js");
-const { signature, signerOf } = require("./secrets.js");
+const { signature } = require("./secrets.js");
 const { isTopic, options, present, string, topic: readTopic } = require("./values.js");
 
 const label = (text) => Buffer.from(`pushcrypt/1 ${text}\0`);

@@ -7,7 +7,7 @@ const { Fields } = require("./fields.js");
 const { invisibleCharacters, limits } = require("./format.js");
 const { NumberText } = require("./json.js");
 const keys = require("./keys.js");
-const { array, bytes, isTopic, json, options, present, string } = require("./values.js");
+const { array, bytes, isName, isTopic, json, options, present, string } = require("./values.js");
 
 const REASON = /^[a-z0-9-]{1,64}$/;
 const TOKEN = /^[0-9a-f]+$/, ENVIRONMENT = /^(?:production|development)$/, GRANT = /^[A-Za-z0-9_-]+$/, NONCE = /^[A-Za-z0-9_-]{21}[AQgw]$/;
@@ -25,12 +25,6 @@ function texts(members, name, most) {
     return value;
 }
 
-function topicOf(members) {
-    const topic = members.text("topic");
-    members.rule(topic === undefined || isTopic(topic), "topic is not a bundle id");
-    return topic;
-}
-
 /** The suite of a key's text. */
 const suiteOf = (publicKey) => (publicKey.startsWith(`${keys.PQ_PUBLIC}1`) ? 2 : SUITE);
 
@@ -46,10 +40,6 @@ function suitesOf(members, own) {
     return suites;
 }
 
-function isName(value, most) {
-    return value !== "" && Buffer.byteLength(value) <= most && !/\p{Cc}/u.test(value);
-}
-
 function isDeviceID(id) {
     const isKey = [keys.DEVICE_PUBLIC, keys.PQ_PUBLIC].some((prefix) => id.startsWith(`${prefix}1`));
     return isName(id, limits.longestDeviceID) && ![...id].some(isInvisible) && !isKey && !/^ *$/.test(id);
@@ -59,14 +49,6 @@ function isDeviceID(id) {
 function isInvisible(character) {
     const code = character.codePointAt(0);
     return invisibleCharacters.filter((bound, index) => bound + (index % 2) <= code).length % 2 === 1;
-}
-
-/** The members that both records have, before the texts of their keys are read [D-1], [D-3]. */
-function begin(given, kind) {
-    const members = Fields.parse(given, MALFORMED), publicKey = members.needs("public_key");
-    const own = kind === keys.DEVICE_PUBLIC ? suiteOf(publicKey) : SUITE, suite = members.get("suite");
-    members.rule(suite === undefined || (suite instanceof NumberText && suite.text === `${own}`), "suite is not that of public_key");
-    return { members, own };
 }
 
 function checkKeys(all, kind) {
@@ -80,17 +62,15 @@ function certificateOf(members) {
     return attempt(() => (given === undefined ? undefined : Certificate.parse(given).text), () => undefined);
 }
 
-function checkID(members, id) {
-    const named = members.text("key_id");
-    members.rule(named === undefined || named === id.toString("hex"), "key_id is not that of public_key");
-}
-
 function parseDeviceRecord(given) {
-    const { members, own } = begin(given, keys.DEVICE_PUBLIC);
+    const members = Fields.parse(given, MALFORMED), own = suiteOf(members.needs("public_key"));
+    members.rule([own, undefined].includes(members.integer("suite")), "suite is not that of public_key");
     const device = members.text("device"), appVersion = members.text("app_version");
     members.rule(device === undefined || isDeviceID(device), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
     members.rule(appVersion === undefined || isName(appVersion, limits.longestAppVersion), "app_version has not 1 to 64 bytes, or has control characters");
-    const suites = suitesOf(members, own), topic = topicOf(members), generation = members.integer("generation") ?? 1, created = members.integer("created");
+    const suites = suitesOf(members, own), topic = members.text("topic");
+    const generation = members.integer("generation") ?? 1, created = members.integer("created");
+    members.rule(topic === undefined || isTopic(topic), "topic is not a bundle id");
     const pinned = members.text("provider"), certificate = certificateOf(members);
     const token = members.matching("token", TOKEN, limits.longestToken), environment = members.matching("environment", ENVIRONMENT);
     members.rule(token === undefined || token.length % 2 === 0, "token has half a byte");
@@ -98,25 +78,14 @@ function parseDeviceRecord(given) {
     members.matching("nonce", NONCE);
     members.rule(sequence !== 0 && sequence !== limits.largestTime, "sequence is not from 1 to 2^53 - 2");
     members.rule(members.get("ended") === undefined, "ended is of a signed end alone");
-    members.text("key_id");
-    const bytes = keys.parseKey(members.text("public_key"), keys.DEVICE_PUBLIC);
+    const id = members.text("key_id"), bytes = keys.parseKey(members.text("public_key"), keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(pinned === undefined ? [] : [pinned], keys.PROVIDER_PUBLIC);
     if (updateKey !== undefined) keys.parseRawKey(updateKey, "malformed-key");
-    checkID(members, keys.deviceKeyID(bytes));
+    members.rule([keys.deviceKeyID(bytes).toString("hex"), undefined].includes(id), "key_id is not that of public_key");
     return present({
         device, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, provider, certificate, appVersion, token,
         environment, grant, updateKey, sequence,
     });
-}
-
-function parseProviderRecord(given) {
-    const { members } = begin(given, keys.PROVIDER_PUBLIC);
-    const topic = topicOf(members), generation = members.integer("generation") ?? 1, created = members.integer("created");
-    const certificate = certificateOf(members);
-    members.text("key_id");
-    const bytes = keys.parseKey(members.text("public_key"), keys.PROVIDER_PUBLIC);
-    checkID(members, keys.keyID(keys.ED25519, bytes));
-    return present({ publicKey: keys.keyText(bytes, keys.PROVIDER_PUBLIC), topic, generation, created, certificate });
 }
 
 function parseReply(given) {
@@ -135,17 +104,6 @@ function parseReply(given) {
 }
 
 // Writing: what is written is read back, so that nobody gets a record that breaks a rule.
-
-function formatProviderRecord(given) {
-    const { publicKey, topic, generation, created, certificate } = options(
-        given, ["publicKey", "topic", "generation", "created", "certificate"], "formatProviderRecord",
-    );
-    for (const [name, number] of Object.entries({ generation, created })) {
-        if (number !== undefined && !Number.isSafeInteger(number)) throw new TypeError(`${name} must be a whole number`);
-    }
-    const key_id = keys.keyID(keys.ED25519, keys.parseKey(string(publicKey, "publicKey"), keys.PROVIDER_PUBLIC)).toString("hex");
-    return written(parseProviderRecord, { public_key: publicKey, key_id, topic, generation, created, certificate });
-}
 
 function formatReply(given) {
     const { foreign = [], pushKey, nextPushKey, ...same } = options(given, REPLY, "formatReply");
@@ -166,5 +124,5 @@ function written(parse, members) {
 }
 
 module.exports = {
-    NONCE, SUITE, formatProviderRecord, formatReply, isDeviceID, parseDeviceRecord, parseProviderRecord, parseReply, suiteOf,
+    NONCE, SUITE, formatReply, isDeviceID, parseDeviceRecord, parseReply, suiteOf,
 };

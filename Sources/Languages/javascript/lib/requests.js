@@ -21,12 +21,8 @@ function issueCertificate(given) {
 }
 
 function readCertificate(text) {
-    return said(Certificate.parse(string(text, "certificate")));
-}
-
-/** What a certificate says, with times as a caller reads them. */
-function said({ epoch, floor, graceUntil, expiresAt }) {
-    return { epoch, floor, graceUntil: graceUntil === 0n ? null : moment(graceUntil), expiresAt: expiresAt === NEVER ? null : moment(expiresAt) };
+    const { epoch, floor, expiresAt } = Certificate.parse(string(text, "certificate"));
+    return { epoch, floor, expiresAt: expiresAt === NEVER ? null : moment(expiresAt) };
 }
 
 function rawKey(given) {
@@ -81,21 +77,12 @@ class CertificateRequest {
         });
     }
 
-    /** Refuses certificates of other keys or apps, and returns what the next one says. */
-    plan(given = {}) {
-        return said(this.#next(given));
-    }
-
-    #next(given) {
-        const { at } = options(given, ["at"], "the options"), { current, past, proven } = this.#plan;
-        for (const certificate of [current, proven, ...past.map(({ certificate }) => certificate)]) certificate?.check(this.#provider, this.topic);
-        return nextOf(this.#plan, timeOrNow(at));
-    }
-
     certify(key, given = {}) {
         const { publicKey } = partsOf(key, ProviderKey, "key");
         if (!publicKey.equals(this.#provider)) throw new PushcryptError("wrong-certificate", "the request is for another provider key");
-        const claim = claimOf(this.#next(given), this.#signingKey);
+        const { at } = options(given, ["at"], "the options"), { current, past, proven } = this.#plan;
+        for (const { certificate } of [{ certificate: current }, { certificate: proven }, ...past]) certificate?.check(publicKey, this.topic);
+        const claim = claimOf(nextOf(this.#plan, timeOrNow(at)), this.#signingKey);
         const { text } = certified(claim, signature(key, claimed(publicKey, this.topic, claim)), publicKey, this.topic);
         return JSON.stringify({ version: 1, topic: this.topic, provider: this.provider, certificate: text });
     }

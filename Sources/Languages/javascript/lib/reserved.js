@@ -5,7 +5,7 @@
 const { Reference, checkAvatar, checkFullBody } = require("./attachments.js");
 const { PushcryptError } = require("./errors.js");
 const { limits } = require("./format.js");
-const { array, boolean, instance, options, string } = require("./values.js");
+const { array, boolean, instance, isName, options, string } = require("./values.js");
 
 /** The member's text, or nothing. */
 function writeReserved({ attachments: references = [], fullBody: body, person, withdraws = [], drop = false }, messageId) {
@@ -33,7 +33,7 @@ function writePerson(given) {
     );
     const texts = [name, handle, ...(conversation === undefined ? [] : [conversation]), ...array(recipients, "recipients")];
     for (const text of texts) {
-        if (!isShown(string(text, "a text of the person"))) {
+        if (!isName(string(text, "a text of the person"), limits.longestLabel)) {
             throw new PushcryptError("invalid-request", "each text of the person has 1 to 255 bytes and no control characters");
         }
     }
@@ -44,11 +44,6 @@ function writePerson(given) {
     if (recipients.length > 0) members.push(`"recipients":${JSON.stringify(recipients)}`);
     if (avatar !== undefined) members.push(`"avatar":${checkAvatar(instance(avatar, Reference, "avatar")).json()}`);
     return `{${members.join(",")}}`;
-}
-
-/** Whether a text may be one of a person [N-9]. */
-function isShown(text) {
-    return typeof text === "string" && text !== "" && Buffer.byteLength(text) <= limits.longestLabel && !/\p{Cc}/u.test(text);
 }
 
 module.exports = { writeReserved };

@@ -1,10 +1,10 @@
 // Sealing a payload for one device: Docs/Format.md, "Clear part", "Size", "Sealing" and "Randomness".
 "use strict";
 
-const { createHmac, randomBytes } = require("node:crypto");
-const { answerParts } = require("./answers.js");
+const { randomBytes } = require("node:crypto");
+const { answerParts, hmac } = require("./answers.js");
 const { checkApple, flag } = require("./apple.js");
-const { envelopeInfo, lp16, signed } = require("./envelope.js");
+const { envelopeInfo, lp16, signed, u64 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { buckets, labels, limits, pushTypes, systemPushTypes, texts } = require("./format.js");
 const { setupBaseS } = require("./hpke.js");
@@ -47,8 +47,7 @@ function seal(message) {
     }
     checkTimes(message);
     const members = checkSealable(message.payload, pushType), { text, isMinimal } = members;
-    const minimal = isMinimal ? text : minify(text), plain = makeBody(message, minimal), random = randomBytes(64), sent = Buffer.allocUnsafe(8);
-    sent.writeBigUInt64BE(sentAt);
+    const minimal = isMinimal ? text : minify(text), plain = makeBody(message, minimal), random = randomBytes(64), sent = u64(sentAt);
     const messageID = message.messageId === undefined
         ? hedged(signer, labels.messageID, message.rMessageID ?? random.subarray(0, 32), sent, sha256(plain.body)).subarray(0, limits.messageIDLength)
         : namedMessageID(message.messageId);
@@ -138,9 +137,7 @@ function answerable({ answers, device, topic, sentAt, reserved }, messageID) {
 }
 
 /** An HMAC under the signer's hedge key, so that a cloned machine or a dead random source repeats nothing. */
-function hedged(signer, label, ...parts) {
-    return createHmac("sha256", signer.hedge).update(label).update(Buffer.concat(parts)).digest();
-}
+const hedged = ({ hedge }, label, ...parts) => hmac(hedge, label, ...parts);
 
 /** The push without its envelope, all that the relay sees, and its lengths. Without fields of the payload it is one of a few. */
 function clearPart({ pushType, title, sound, clearFields, clearParts }, aps, text) {

@@ -4,7 +4,7 @@
 const { randomBytes } = require("node:crypto");
 const { AnswerSecret } = require("./answers.js");
 const { Reference, sealFile } = require("./attachments.js");
-const { lp16 } = require("./envelope.js");
+const { lp16, u64 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { clearFields: CLEAR_FIELDS, labels, limits, pushTypes, texts } = require("./format.js");
 const keys = require("./keys.js");
@@ -92,9 +92,8 @@ class Sealer {
 
     sealFile(plain, given) {
         const { url, type, name, [FIXED]: fixed = {} } = options(given, ["url", "type", "name"], "sealFile");
-        const data = bytes(plain, "plain"), length = Buffer.alloc(8);
-        length.writeBigUInt64BE(BigInt(data.length));
-        const key = hedged(this.#signer, labels.file, fixed.r ?? randomBytes(32), length, keys.sha256(data));
+        const data = bytes(plain, "plain"), random = fixed.r ?? randomBytes(32);
+        const key = hedged(this.#signer, labels.file, random, u64(BigInt(data.length)), keys.sha256(data));
         const sealed = sealFile(data, key);
         const members = { url: string(url, "url"), key: key.toString("base64url"), size: sealed.length, sha256: keys.sha256(sealed).toString("base64url") };
         return { sealed, reference: Reference.parse({ ...members, type: string(type, "type"), name: string(name, "name") }) };
@@ -169,9 +168,4 @@ function checkName(name, what) {
     if (name !== undefined && string(name, what) === "") throw new PushcryptError("invalid-request", `${what} is empty; leave it out`);
 }
 
-/** The most bytes that Apple accepts, and the longest payload without white space that fits, for each push type. */
-const sizes = Object.freeze(Object.fromEntries(
-    Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody - limits.certificateLength })]),
-));
-
-module.exports = { FIXED, SealedPush, collapseID, Sealer, limits: sizes };
+module.exports = { FIXED, SealedPush, collapseID, Sealer };

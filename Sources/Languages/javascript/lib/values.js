@@ -58,6 +58,10 @@ function isTopic(text) {
     return text.length <= limits.longestTopic && /^[A-Za-z0-9.-]+$/.test(text);
 }
 
+function isName(value, most) {
+    return value !== "" && Buffer.byteLength(value) <= most && !/\p{Cc}/u.test(value);
+}
+
 /** A time in milliseconds as a BigInt. */
 function time(value, what) {
     if (!(value instanceof Date)) throw new TypeError(`${what} must be a Date`);
@@ -131,4 +135,6 @@ function checked(name, value, given, code) {
     return value;
 }
 
-module.exports = { NEVER, array, boolean, bytes, instance, isTopic, json, later, moment, options, present, seconds, string, time, timeOrNow, topic };
+module.exports = {
+    NEVER, array, boolean, bytes, instance, isName, isTopic, json, later, moment, options, present, seconds, string, time, timeOrNow, topic,
+};

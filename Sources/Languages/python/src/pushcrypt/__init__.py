@@ -25,8 +25,8 @@ from ._sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush
 __version__ = "1.0.0b1"
 
 __all__ = [
-    "Accepted", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential",
-    "DevicePublicKey", "DeviceRecord", "Devices", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey",
-    "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "SigningKey",
-    "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
+    "Accepted", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential", "DevicePublicKey",
+    "DeviceRecord", "Devices", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey",
+    "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer",
+    "SigningKey", "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
 ]

@@ -190,13 +190,16 @@ class CertificateRequest(Value):
         })
 
     def certify(self, provider: ProviderKey, *, at: datetime | None = None) -> str:
-        """Signs the certificate, where the provider key is, and returns the text to carry back. Show the app to a person first.
+        """Signs the certificate, where the provider key is, and returns the text to carry back.
+
+        Show the app to a person first.
 
         `at` is the present time, by default the system's. Refuses with `wrong-certificate` for another
         provider key, and with `bad-certificate-signature` for certificates of another key or app.
         """
         made = self.issue(provider, at)
-        return written({"version": REQUEST_VERSION, "topic": self.topic, "provider": self.provider, "certificate": made})
+        members = {"topic": self.topic, "provider": self.provider, "certificate": made}
+        return written({"version": REQUEST_VERSION} | members)
 
     def issue(self, provider: ProviderKey, at: datetime | None) -> Certificate:
         check_type(provider, ProviderKey, "the provider key")
@@ -227,13 +230,13 @@ class CertificateRequest(Value):
     def install(self, key: SigningKey, answer: str | bytes, *, at: datetime | None = None) -> Credential:
         """What signs from now on. Store it before you seal with it, and destroy the key before it.
 
-        `key` is the signing key of the request, and `answer` what `certify` or `pushcrypt key certify` returned. Refuses with
-        `wrong-certificate` if that answers another request, is not later than what is in use, or has expired; with `malformed-request`, or
-        the code of the certificate.
+        `key` is the signing key of the request, and `answer` what `certify` or `pushcrypt key certify` returned. Refuses
+        with `wrong-certificate` if that answers another request, is not later than what is in use, or has expired; with
+        `malformed-request`, or the code of the certificate.
         """
         fields = request_fields(answer, "signed certificates")
         if "signing_key" in fields.members:
-            raise PushcryptError(Code.MALFORMED_REQUEST, "this is a request that the provider key has not certified yet; certify it first")
+            raise PushcryptError(Code.MALFORMED_REQUEST, "this is a request that is not certified yet; certify it first")
         made, signer = fields.needed(fields.read("certificate", Certificate.parse), "certificate"), whose(fields)
         made.check(**signer)
         check_type(key, SigningKey, "the key")

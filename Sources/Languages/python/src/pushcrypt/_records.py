@@ -65,7 +65,7 @@ class Device(Value):
         check_type(self.public_key, DevicePublicKey, "public_key")
         check_type(self.generation, int, "generation")
         check_optional(self.created, int, "created")
-        check(0 <= self.generation <= LARGEST_TIME and 0 <= (self.created or 0) <= LARGEST_TIME, "generation or created")
+        check(all(0 <= number <= LARGEST_TIME for number in (self.generation, self.created or 0)), "generation or created")
         check_optional(self.provider, ProviderPublicKey, "provider")
         object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites") or (self.public_key.suite,))
         for name, rule in TEXTS.items():

@@ -185,7 +185,9 @@ def displaced(devices: Devices, made: StoredDevice, kept: StoredDevice | None) -
     return gone
 
 
-def check_rules(record: DeviceRecord, held: StoredDevice | None, user: str | None, topic: str, replace: bool, is_signed: bool) -> str | None:
+def check_rules(
+    record: DeviceRecord, held: StoredDevice | None, user: str | None, topic: str, replace: bool, is_signed: bool
+) -> str | None:
     """The rules that refuse, in their order. Returns whose device it is. The holder of the update key was there before, whatever its keys are."""
     is_same = held is not None and held.public_key == record.public_key
     if held is not None and not replace and user != held.user:

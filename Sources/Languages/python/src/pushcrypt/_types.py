@@ -14,7 +14,7 @@ from ._format import LONGEST_LABEL
 class Value:
     """Values are equal if their fields are.
 
-    These methods are here once, because those that `dataclass` writes for each class take a sixth of the package's import.
+    These methods are here once: those that `dataclass` writes for each class take a sixth of the package's import.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -63,6 +63,6 @@ def utf8(data: bytes | str, what: str) -> bytes:
 
 def is_label(text: object, longest: int = LONGEST_LABEL) -> bool:
     """Whether a text has 1 to so many bytes of UTF-8, and no control characters."""
-    if not isinstance(text, str) or len(text) > longest or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+    if not isinstance(text, str) or len(text) > longest:
         return False
-    return 1 <= len(text.encode()) <= longest
+    return not any(unicodedata.category(one) in ("Cc", "Cs") for one in text) and 1 <= len(text.encode()) <= longest

@@ -17,8 +17,8 @@ import com.example.pushcrypt.internal.*;
  * @param grantEnded whether the relay has ended the record's grant
  */
 public record Reply(
-    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<String> foreign, String pushKey,
-    String nextPushKey, boolean grantEnded) {
+    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<String> foreign,
+    String pushKey, String nextPushKey, boolean grantEnded) {
     private static final Pattern REASON = Pattern.compile("[a-z0-9-]{1," + Format.LONGEST_REASON + "}");
 
     /**
@@ -71,8 +71,8 @@ public record Reply(
      */
     public String toJson() {
         return Json.object(
-            "version", 1, "acknowledged", Json.quoted(acknowledged), "refused", Json.quoted(refused), "provider", Json.quoted(provider),
-            "certificate", Json.quoted(certificate), "foreign", Json.texts(foreign), "push_key", Json.quoted(pushKey),
-            "next_push_key", Json.quoted(nextPushKey), "grant", grantEnded ? "\"ended\"" : null);
+            "version", 1, "acknowledged", Json.quoted(acknowledged), "refused", Json.quoted(refused),
+            "provider", Json.quoted(provider), "certificate", Json.quoted(certificate), "foreign", Json.texts(foreign),
+            "push_key", Json.quoted(pushKey), "next_push_key", Json.quoted(nextPushKey), "grant", grantEnded ? "\"ended\"" : null);
     }
 }

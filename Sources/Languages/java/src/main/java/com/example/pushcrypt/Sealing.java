@@ -67,7 +67,8 @@ final class Sealing {
             : Bytes.part(hedged(own, Format.LABEL_MESSAGE_ID, fixed.messageID, time, Platform.sha256(body)), 0, Format.MESSAGE_ID_LENGTH);
         if (options.answers != null) body = body(minified, reserved(options, options.answers.member(device.key, topic, messageID, sentAt)), own);
         // The limits leave room for a certificate even if there is none [S-5].
-        int whole = body.length - (own.certificate == null ? 0 : own.certificate.bytes.length), budget = pushType.largestBucket - Format.INNER_BODY - Format.CERTIFICATE_LENGTH;
+        int whole = body.length - (own.certificate == null ? 0 : own.certificate.bytes.length);
+        int budget = pushType.largestBucket - Format.INNER_BODY - Format.CERTIFICATE_LENGTH;
         if (whole > budget) {
             throw new PushcryptException(Code.PAYLOAD_TOO_LARGE, "the payload has " + whole + " bytes without white space, " + (whole - budget)
                 + " more than fit (" + budget + "); shorten it by that much");

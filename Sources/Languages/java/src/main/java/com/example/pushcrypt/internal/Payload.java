@@ -26,7 +26,8 @@ public final class Payload {
     /** The value of a whole number up to a limit; null for any other value. */
     public static Long whole(Object value, long most) {
         boolean isShort = value instanceof Number number && number.isInteger() && number.text().length() <= 16;
-        return isShort && Long.parseLong(((Number) value).text()) <= most ? Long.valueOf(((Number) value).text()) : null;
+        long whole = isShort ? Long.parseLong(((Number) value).text()) : Long.MAX_VALUE;
+        return whole <= most ? Long.valueOf(whole) : null;
     }
 
     /** The members of an object in order, and the place of each value in the text. */
