@@ -28,7 +28,7 @@ GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
 ENVIRONMENT = re.compile(r"production|development")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False, init=False)
 class Device(Value):
     """What a phone says of itself, in a record and where a provider stores it."""
 

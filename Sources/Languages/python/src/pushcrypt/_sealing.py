@@ -41,8 +41,8 @@ Payload = bytes | str | Mapping[str, Any]
 LONGEST = timedelta(seconds=LONGEST_TIME_TO_LIVE)
 # What follows the text of the envelope.
 AFTER = b'"}'
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|.')
-CHARACTER = re.compile(r"\\u....|\\.|.")
+TOKEN = r'"(?:[^"\\]|\\.)*"|.'
+CHARACTER = r"\\u....|\\.|."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -414,8 +414,9 @@ def text_length(bucket: int) -> int:
 
 def widest_length(json_text: str) -> int:
     """The length of a clear part in the longest form that a client may write [S-4]."""
-    outside = [token for token in TOKEN.findall(json_text) if token[0] != '"']
-    inside = CHARACTER.findall("".join(token for token in TOKEN.findall(json_text) if token[0] == '"'))
+    tokens = re.findall(TOKEN, json_text)
+    outside = [token for token in tokens if token[0] != '"']
+    inside = re.findall(CHARACTER, "".join(token for token in tokens if token[0] == '"'))
     return sum(2 if token in ",:" else 1 for token in outside) + sum(map(widest_character, inside))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
 from ._format import LONGEST_LABEL
+
+#: Control characters, and halves of surrogate pairs.
+UNSHOWN = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +66,6 @@ def utf8(data: bytes | str, what: str) -> bytes:
 
 def is_label(text: object, longest: int = LONGEST_LABEL) -> bool:
     """Whether a text has 1 to so many bytes of UTF-8, and no control characters."""
-    if not isinstance(text, str) or len(text) > longest:
+    if not isinstance(text, str) or len(text) > longest or re.search(UNSHOWN, text):
         return False
-    return not any(unicodedata.category(one) in ("Cc", "Cs") for one in text) and 1 <= len(text.encode()) <= longest
+    return 1 <= len(text.encode()) <= longest
