@@ -197,11 +197,11 @@ class CertificateRequest(Value):
         `at` is the present time, by default the system's. Refuses with `wrong-certificate` for another
         provider key, and with `bad-certificate-signature` for certificates of another key or app.
         """
-        made = self.issue(provider, at)
+        made = self._issue(provider, at)
         members = {"topic": self.topic, "provider": self.provider, "certificate": made}
         return written({"version": REQUEST_VERSION} | members)
 
-    def issue(self, provider: ProviderKey, at: datetime | None) -> Certificate:
+    def _issue(self, provider: ProviderKey, at: datetime | None) -> Certificate:
         check_type(provider, ProviderKey, "the provider key")
         if provider.public_key != self.provider:
             raise wrong("requested from another provider key")
@@ -265,7 +265,7 @@ def issue_certificate(
         topic=topic, provider=provider.public_key, signing_key=signing_key, current=current, past=past, proven=proven, stolen=stolen,
         lifetime=lifetime,
     )
-    return request.issue(provider, at)
+    return request._issue(provider, at)
 
 
 def certify(
