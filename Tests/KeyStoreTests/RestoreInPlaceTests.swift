@@ -311,7 +311,9 @@ struct RestoreInPlaceTests {
     @Test func theLogOfADatabaseThatIsGoneIsNotApplied() throws {
         let directory = scene.elsewhere
         try restore(to: directory, key: key, replace: false)
-        for name in ["keystore.db-wal", "keystore.db-journal"] { try writeFile("\(directory)/\(name)", [1, 2, 3]) }
+        try scene.add(20..<25)
+        try writeFile(directory + "/keystore.db-wal", readFile(scratch.file("keystore.db-wal")))
+        try writeFile(directory + "/keystore.db-journal", [1, 2, 3])
         try #require(unsafe unlink(directory + "/keystore.db") == 0)
         try restore(to: directory, replace: false)
         #expect(try open(directory).deviceCount() == 20)

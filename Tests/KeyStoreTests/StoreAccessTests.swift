@@ -179,7 +179,7 @@ struct StoreAccessTests {
 
     @Test(arguments: ["keystore.db", "keystore.db-wal", "store.key"])
     func onlyRegularFilesAreAccepted(_ name: String) throws {
-        for make in [{ unsafe mkfifo($0, 0o600) }, { unsafe mkdir($0, 0o700) }] as [(String) -> Int32] {
+        for make in [{ unsafe mkdir($0, 0o700) }, { unsafe mkfifo($0, 0o600) }] as [(String) -> Int32] {
             let scratch = try Scratch()
             try create(scratch)
             unsafe unlink(scratch.file(name))

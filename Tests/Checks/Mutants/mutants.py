@@ -40,7 +40,8 @@ SECONDS_TO_END = 300
 SECONDS_FOR_ALL = 1800
 SECONDS_AFTER_FAILURE = 1
 LIMIT = resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1]
-FAILED = re.compile(r"^✘ Test (?!run )(.+?) (?:recorded an issue|failed|with \d)", re.M)
+# Not only at the start of a line: an argument of a test may end without one.
+FAILED = re.compile(r"✘ Test (?!run )(.+?) (?:recorded an issue|failed|with \d)", re.M)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 SWITCH = '''
@@ -215,7 +216,7 @@ def run(number, tests, seconds_to_end):
     def read():
         for line in process.stdout:
             lines.append(COLOUR.sub("", line.decode(errors="replace")))
-            if not failed_at and FAILED.match(lines[-1]):
+            if not failed_at and FAILED.search(lines[-1]):
                 failed_at.append(time.monotonic())
 
     reader = threading.Thread(target=read, daemon=True)
