@@ -13,16 +13,16 @@ sys.path.insert(0, HERE)
 try:
     from cryptography.hazmat.primitives import serialization
 
-    from mock import MAXIMUM_STREAMS, Fault, Mock, QuickRules
+    from mock import Fault, Mock, QuickRules
     from rules import Device
 except ModuleNotFoundError as error:
-    sys.exit(f"apns-mock: error: {sys.executable} has no module {error.name}: on Debian, apt install python3-h2 python3-jwt "
-             "python3-cryptography, and use /usr/bin/python3")
+    sys.exit(f"apns-mock: error: {sys.executable} has no module {error.name}: on Debian, apt install python3-h2 "
+             "python3-jwt python3-cryptography, and use /usr/bin/python3")
 
 KEY, TEAM = "ABC123DEFG", "TEAM123456"
 KINDS = ("goaway", "refuse", "reset", "silence", "stuck", "lost", "unread", "late", "slow", "expired")
-REASONS = {400: "BadDeviceToken", 403: "InvalidProviderToken", 410: "Unregistered", 413: "PayloadTooLarge", 429: "TooManyRequests",
-           500: "InternalServerError", 503: "ServiceUnavailable"}
+REASONS = {400: "BadDeviceToken", 403: "InvalidProviderToken", 410: "Unregistered", 413: "PayloadTooLarge",
+           429: "TooManyRequests", 500: "InternalServerError", 503: "ServiceUnavailable"}
 CREDENTIAL_LIFE = 86_400  # seconds; the certificates are valid for two days
 
 
@@ -112,8 +112,11 @@ class Accepted(list):
         print(json.dumps(line, ensure_ascii=False, separators=(",", ":")), file=self.file, flush=True)
 
 
-def serve(folder, topics=("com.example.app",), devices=(), gone=(), faults=(), port=0, streams=MAXIMUM_STREAMS, seed=1):
-    """Returns a `Mock`, to use in a `with` statement: `port`, `taken`, `seen`, `connections` and `faults` say what happened."""
+def serve(folder, topics=("com.example.app",), devices=(), gone=(), faults=(), port=0, streams=1000, seed=1,
+          service="service", **more):
+    """Returns a `Mock` for a `with` statement: `port`, `taken`, `seen`, `connections` and `faults` say what happened.
+
+    `faults` may also be a function, `service` the name of another certificate, and `more` what else `Mock` takes."""
     make_credentials(folder, topics)
 
     def path(name):
@@ -122,7 +125,8 @@ def serve(folder, topics=("com.example.app",), devices=(), gone=(), faults=(), p
     with open(path(f"AuthKey_{KEY}.p8"), "rb") as file:
         public = serialization.load_pem_private_key(file.read(), None).public_key()
     rules = QuickRules(Devices(devices, gone, topics), {KEY: (TEAM, public, set(topics))})
-    mock = Mock(rules, path("service.pem"), path("service.key"), path("authority.pem"), plan(faults, seed), streams, port=port)
+    mock = Mock(rules, path(f"{service}.pem"), path(f"{service}.key"), path("authority.pem"),
+                faults if callable(faults) else plan(faults, seed), streams, port=port, **more)
     mock.taken = Accepted(path("accepted"))
     return mock
 
@@ -148,26 +152,27 @@ ENDS = {signal.SIGINT, signal.SIGTERM}
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.error = lambda message: parser.exit(64, f"apns-mock: error: {message}; --help lists the options\n")
-    parser.add_argument("folder", metavar="FOLDER")
-    parser.add_argument("--topic", action="append", help="an app's topic; repeatable; default com.example.app")
-    parser.add_argument("--device", action="append", default=[], metavar="HEX", help="a valid device token; repeatable; default any")
-    parser.add_argument("--gone", action="append", default=[], metavar="HEX", help="a device token that is answered with 410; repeatable")
-    parser.add_argument("--fault", action="append", default=[], metavar="WHAT@WHEN",
-                        help=f"goaway@100: at request 100; 429@2%%: at random; repeatable. WHAT: {', '.join(KINDS)}, or a status, "
-                             "perhaps with a reason, 400=BadTopic")
-    parser.add_argument("--seed", type=int, default=1, help="of what is random; default 1")
-    parser.add_argument("--streams", type=int, default=MAXIMUM_STREAMS, help="at a time on a connection; default %(default)s")
-    parser.add_argument("--port", type=int, default=0, help="default a free one")
+    parser.set_defaults(devices=[], gone=[], faults=[])
+    add = parser.add_argument
+    add("folder", metavar="FOLDER")
+    add("--topic", dest="topics", action="append", metavar="TOPIC", help="repeatable; default com.example.app")
+    add("--device", dest="devices", action="append", metavar="HEX", help="a valid token; repeatable; default any")
+    add("--gone", action="append", metavar="HEX", help="a device token that is answered with 410; repeatable")
+    add("--fault", dest="faults", action="append", metavar="WHAT@WHEN",
+        help=f"goaway@100: at request 100; 429@2%%: at random; repeatable. WHAT: {', '.join(KINDS)}, or a status, "
+             "perhaps with a reason, 400=BadTopic")
+    add("--seed", type=int, default=1, help="of what is random; default %(default)s")
+    add("--streams", type=int, default=1000, help="at a time on a connection; default %(default)s")
+    add("--port", type=int, default=0, help="default a free one")
     arguments, command = sys.argv[1:], []
     if "--" in arguments:
         split = arguments.index("--")
         arguments, command = arguments[:split], arguments[split + 1:]
-    options = parser.parse_args(arguments)
+    options = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
     if not command:
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # Before there are threads, which would be ended by it.
     try:
-        with serve(options.folder, options.topic or ["com.example.app"], options.device, options.gone, options.fault, options.port,
-                   options.streams, options.seed) as mock:
+        with serve(**options) as mock:
             code = wait(command, f"localhost:{mock.port}")
     except (Misuse, OSError) as error:
         print(f"apns-mock: error: {error}", file=sys.stderr)
