@@ -1,7 +1,5 @@
-"""As much of a server of Redis as queue_worker.py needs: a stream of the lines of a file, each delivered once; the line {"broken": true}
-breaks the connection.
-
-In the folder STUB: `input`; `taken`, with a byte for each delivery; `log`, a line of JSON for each command of a transaction.
+"""As much of a server of Redis as queue_worker.py needs: a stream of the lines of a file, each delivered once; the line
+{"broken": true} breaks the connection. In the folder STUB: `input`; `log`, with a line of JSON for each command.
 """
 import json, os, time
 
@@ -20,7 +18,6 @@ class Redis:
     def __init__(self):
         with open(f"{FOLDER}/input", "rb") as file:
             self.lines = list(enumerate(file.read().splitlines()))
-        self.taken = open(f"{FOLDER}/taken", "ab", buffering=0)
 
     def xgroup_create(self, *_, **__):
         pass
@@ -35,7 +32,6 @@ class Redis:
             return []
         if b'{"broken": true}' in first[0]:
             raise ConnectionError("the server has gone")
-        self.taken.write(b"." * len(first))
         return [[b"stream", [(b"%d-0" % number, {b"line": text}) for number, text in first]]]
 
     def pipeline(self, transaction):
@@ -47,7 +43,8 @@ class Pipeline:
         self.commands = []
 
     def xadd(self, stream, fields):
-        self.commands.append(["write", stream, {name: value if isinstance(value, str) else value.decode() for name, value in fields.items()}])
+        written = {name: value if isinstance(value, str) else value.decode() for name, value in fields.items()}
+        self.commands.append(["write", stream, written])
 
     def xack(self, stream, group, entry):
         self.commands.append(["done", int(entry.split(b"-")[0])])
