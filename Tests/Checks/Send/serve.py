@@ -104,7 +104,7 @@ class Accepted(list):
         line |= {name: int(headers["apns-" + name]) for name in ("priority", "expiration") if "apns-" + name in headers}
         if "id" in line:
             line["apns_id"] = line.pop("id")
-        # What the system calls the request of a push: `pushcrypt open --batch` reads it.
+        # The system's name for the request of a push: `pushcrypt open --batch` reads it.
         if "collapse_id" in line:
             line["request_id"] = line["collapse_id"]
         line |= {"token": request.path.rsplit("/", 1)[1], "bytes": len(request.body), "connection": request.connection,
