@@ -10,8 +10,6 @@ from hyperframe.frame import GoAwayFrame
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Senders"))
 from rules import TOKEN_LIFE, Connection, Refusal, Rules  # noqa: E402
 
-MAXIMUM_STREAMS = 1000
-
 
 @dataclasses.dataclass
 class Request:
@@ -43,62 +41,45 @@ class QuickRules(Rules):
 
 @dataclasses.dataclass
 class Fault:
-    """What happens to one request.
-
-    goaway: taken, then GOAWAY: the requests after it are not read
-    refuse: REFUSED_STREAM; reset: another code
-    answer: `status`, `reason` and headers; with `closes`, the connection ends after it
-    silence: taken, and never answered; stuck: and the connection reads nothing more
-    lost: taken, and the connection breaks before the answer; unread: and it is not taken
-    late: taken, and answered after `seconds`; slow: and the connection reads nothing meanwhile
-    expired: 403 ExpiredProviderToken
-    """
+    """The fate of one request: a kind of README.md, or `answer`, with the status, reason and headers."""
     kind: str
     status: int = 0
     reason: str = ""
     headers: tuple = ()
     seconds: float = 0.3
-    closes: bool = False
 
 
 class Mock:
-    """Listens on `port` of this machine, by default a free one, in a thread; use it as a context manager.
+    """Listens on `port` of this machine, or a free one, in a thread; use it as a context manager.
 
-    `fault` is called with the number of the request, from 1, and the request; it returns a `Fault` or None. `taken` has every
-    request that APNs would have delivered, `seen` the number of all.
+    `fault` is called with the number of the request, from 1, and the request; it returns a `Fault` or None. `taken` has
+    every request that APNs would have delivered, `seen` the number of all.
     """
 
-    def __init__(self, rules, certificate, key, authority=None, fault=None, streams=MAXIMUM_STREAMS, protocols=("h2",),
-                 port=0, address="127.0.0.1", ahead=None):
+    def __init__(self, rules, certificate, key, authority, fault, streams, protocols=("h2",), port=0,
+                 address="127.0.0.1", ahead=None):
         self.ahead = ahead  # of the clock, in seconds; None for no `date`
-        self.connected = []  # when each connection was made
-        self.rules, self.fault, self.streams = rules, fault or (lambda number, request: None), streams
+        self.rules, self.fault, self.streams = rules, fault, streams
         self.taken, self.seen, self.connections, self.open, self.most_open = [], 0, 0, 0, 0
         self.faults = {}
         self.tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority)
         self.tls.load_cert_chain(certificate, key)
-        if authority:
-            self.tls.verify_mode = ssl.CERT_OPTIONAL
+        self.tls.verify_mode = ssl.CERT_OPTIONAL
         self.tls.set_alpn_protocols(list(protocols))
-        self.socket = socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET, backlog=100)
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.socket = socket.create_server((address, port), family=family, backlog=100)
         self.port = self.socket.getsockname()[1]
-        self.loop = asyncio.new_event_loop()
-        self.ready = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.ready, self.over = threading.Event(), asyncio.Event()
+        self.thread = threading.Thread(target=lambda: asyncio.run(self.run()), daemon=True)
 
-    def run(self):
-        asyncio.set_event_loop(self.loop)
+    async def run(self):
+        self.loop = asyncio.get_running_loop()
         self.loop.set_exception_handler(lambda *_: None)
-        self.server = self.loop.run_until_complete(
-            asyncio.start_server(lambda r, w: Client(self, r, w).run(), sock=self.socket, ssl=self.tls))
+        server = await asyncio.start_server(
+            lambda reader, writer: Client(self, reader, writer).run(), sock=self.socket, ssl=self.tls)
         self.ready.set()
-        self.loop.run_forever()
-        self.server.close()
-        tasks = asyncio.all_tasks(self.loop)
-        for task in tasks:
-            task.cancel()
-        self.loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        self.loop.close()
+        await self.over.wait()
+        server.close()
 
     def __enter__(self):
         self.thread.start()
@@ -106,7 +87,7 @@ class Mock:
         return self
 
     def __exit__(self, *_):
-        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.loop.call_soon_threadsafe(self.over.set)
         self.thread.join()
 
 
@@ -116,10 +97,9 @@ class Client:
     def __init__(self, mock, reader, writer):
         self.mock, self.reader, self.writer = mock, reader, writer
         mock.connections += 1
-        mock.connected.append(time.monotonic())
         self.number = mock.connections
-        subject = dict(entry[0] for entry in (writer.get_extra_info("ssl_object").getpeercert() or {}).get("subject", ()))
-        self.state = Connection(certificate_topic=subject.get("userId"))
+        certificate = writer.get_extra_info("ssl_object").getpeercert() or {}
+        self.state = Connection(dict(entry[0] for entry in certificate.get("subject", ())).get("userId"))
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
         self.h2.local_settings = h2.settings.Settings(client=False, initial_values={
             h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: mock.streams,
@@ -184,13 +164,13 @@ class Client:
             name = fault.kind + (f" {fault.status}" if fault.status else "")
             mock.faults[name] = mock.faults.get(name, 0) + 1
         if fault.kind in ("refuse", "reset"):
-            code = h2.errors.ErrorCodes.REFUSED_STREAM if fault.kind == "refuse" else h2.errors.ErrorCodes.INTERNAL_ERROR
+            codes = h2.errors.ErrorCodes
+            code = codes.REFUSED_STREAM if fault.kind == "refuse" else codes.INTERNAL_ERROR
             return self.h2.reset_stream(stream, code)
         if fault.kind == "unread":
             return self.abort()
         if fault.kind == "answer":
-            self.answer(stream, fault.status, fault.reason, headers=fault.headers)
-            return self.close() if fault.closes else None
+            return self.answer(stream, fault.status, fault.reason, headers=fault.headers)
         if fault.kind == "expired":
             mock.rules.lenient = True
             return self.answer(stream, 403, "ExpiredProviderToken")
@@ -215,17 +195,12 @@ class Client:
             self.flush()
             self.last = stream
             reason = json.dumps({"reason": fault.reason or "Shutdown"}).encode()
-            self.writer.write(GoAwayFrame(0, last_stream_id=stream, error_code=0, additional_data=reason).serialize())
+            self.writer.write(GoAwayFrame(0, stream, additional_data=reason).serialize())
 
     def answer_late(self, stream):
         self.pauses = False
         self.answer(stream, 200)
         self.flush()
-
-    def close(self):
-        """Ends the connection after what was written."""
-        self.flush()
-        self.is_dead = True
 
     def abort(self):
         self.flush()
