@@ -1,5 +1,5 @@
-"""The sender in each package's README.md, under "Send", in 15 lines or a few more: they send to a local APNs, and a phone opens what arrived. With
-the Python of `make setup PART=senders`.
+"""The sender in each package's README.md, under "Send", in 15 lines or a few more, and the clients of Docs/Provider.md:
+they send to a local APNs, and a phone opens what arrived. With the Python of `make setup PART=senders`.
 
     senders_test.py        LANGUAGES in the environment names fewer
 """
@@ -11,7 +11,7 @@ LANGUAGES = os.environ.get("LANGUAGES", "python javascript java go").split()
 sys.path[:0] = [os.path.join(ROOT, "Sources/Languages/python/src"), os.path.join(HERE, "../Senders")]
 import aioapns  # noqa: E402
 import jwt  # noqa: E402
-from clients import Local  # noqa: E402
+from clients import Aioapns, Answer, Httpx, Local, compact, widest  # noqa: E402
 
 from pushcrypt import ProviderKey, Sealer, StoredDevice  # noqa: E402
 from pushcrypt.testing import DeviceKey, open_push  # noqa: E402
@@ -162,6 +162,34 @@ def python(folder, address, authority, *given):
     return str(asyncio.run(once()))
 
 
+async def recipes(folder, port):
+    """Sends with each client of Docs/Provider.md. Returns the payload and expiration of each device token."""
+    login, sealer, sent = ("ABC123DEFG", "AuthKey_ABC123DEFG.p8"), Sealer(PROVIDER, topic=TOPIC), {}
+    ways = (Aioapns(folder, port, key=login, topic=TOPIC), Aioapns(folder, port, certificate=TOPIC),
+            Httpx(folder, port, compact, key=login), Httpx(folder, port, widest, certificate=TOPIC))
+    for number, client in enumerate(ways):
+        token, payload = f"{number + 100:064x}", {"aps": {"alert": f"Zoë {number} 🎁"}}
+        device = StoredDevice(device="phone1", topic=TOPIC, public_key=PHONE.public_key, generation=1, token=token,
+                              environment="production")
+        request = sealer.request(sealer.seal(payload, device, message_id="n"))
+        names = ("token", "topic", "push_type", "priority", "expiration", "collapse_id")
+        line = {name: getattr(request, name) for name in names} | {"payload": json.loads(request.payload)}
+        answer = await client.send(line)
+        assert answer == Answer(200), (number, answer)
+        await client.close()
+        sent[token] = payload, request.expiration
+    return sent
+
+
+def check_opened(folder, token, payload):
+    """A phone opens the bytes that arrived for a device token. Returns what arrived."""
+    with open(os.path.join(folder, "accepted")) as file:
+        [line] = [line for line in map(json.loads, file) if line["token"] == token]
+    opened = open_push(json.dumps(line["payload"]), topic=TOPIC, device=PHONE, provider=PROVIDER.public_key)
+    assert json.loads(opened.payload) == payload, opened
+    return line
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         apns = os.path.join(folder, "apns")
@@ -176,10 +204,10 @@ def main():
                 given = (address, os.path.join(apns, "authority.pem"), login, PROVIDER.secret_text(), str(PHONE.public_key), token)
                 said = globals()[language](place, *given).strip()
                 assert said == "200", f"{language}: {said}"
-                with open(os.path.join(apns, "accepted")) as file:
-                    [line] = [line for line in map(json.loads, file) if line["token"] == token]
-                opened = open_push(json.dumps(line["payload"]), topic=TOPIC, device=PHONE, provider=PROVIDER.public_key)
-                assert json.loads(opened.payload) == {"aps": {"alert": language}}, opened
+                check_opened(apns, token, {"aps": {"alert": language}})
+            for token, (payload, expiration) in asyncio.run(recipes(apns, int(address.rpartition(":")[2]))).items():
+                line = check_opened(apns, token, payload)
+                assert abs(line["expiration"] - expiration) <= 60, line
         finally:
             mock.terminate()
     for name in ("send.py", "send.mjs", "Send.java", "send.go"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Creates the credentials of a provider and a push service, in the current folder: an authority, the service's
-# certificate for `localhost`, certificates of the apps given, by default two, whose user id names the topic as in Apple's, and
-# two keys for provider tokens.
+# certificate for `localhost`, certificates of the apps given, by default two, whose user id names the topic as in
+# Apple's, and two keys for provider tokens.
 set -euo pipefail
 
 key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1" 2>/dev/null; }

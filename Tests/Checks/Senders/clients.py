@@ -39,8 +39,8 @@ def read(folder, name):
 
 
 class Local(APNsTLSClientProtocol):
-    """The client's own protocol, with another address. APNs repeats `apns-id`, by which the client finds the request; local servers
-    answer in the order of the requests."""
+    """The client's own protocol, with another address. APNs repeats `apns-id`, by which the client finds the request;
+    local servers answer in the order of the requests."""
     APNS_SERVER = "localhost"
 
     def on_response_received(self, headers):
@@ -83,8 +83,10 @@ class Httpx:
         self.encode, self.common = encode, {}
         if key:
             claims = {"iss": TEAM, "iat": int(time.time())}
-            self.common["authorization"] = "bearer " + jwt.encode(claims, read(folder, key[1]), algorithm="ES256", headers={"kid": key[0]})
-        self.client = httpx.AsyncClient(http1=False, http2=True, verify=context, base_url=f"https://localhost:{port}", timeout=30)
+            token = jwt.encode(claims, read(folder, key[1]), algorithm="ES256", headers={"kid": key[0]})
+            self.common["authorization"] = "bearer " + token
+        self.client = httpx.AsyncClient(
+            http1=False, http2=True, verify=context, base_url=f"https://localhost:{port}", timeout=30)
 
     async def send(self, line):
         path, headers, _ = request(line)

@@ -7,8 +7,8 @@ import jwt
 
 LIMIT, VOIP_LIMIT = 4096, 5120
 PUSH_TYPES = {
-    "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "voip",
-    "widgets"}
+    "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk",
+    "voip", "widgets"}
 MAY_BE_GIVEN_ONCE = {
     "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id", "apns-id", "authorization"}
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -77,7 +77,8 @@ class Rules:
             raise Refusal(403, "MissingProviderToken")
         try:
             team, key, topics = self.signing_keys[jwt.get_unverified_header(token)["kid"]]
-            claims = jwt.decode(token, key, algorithms=["ES256"], options={"verify_iat": False, "require": ["iss", "iat"]})
+            options = {"verify_iat": False, "require": ["iss", "iat"]}
+            claims = jwt.decode(token, key, algorithms=["ES256"], options=options)
         except (jwt.InvalidTokenError, KeyError):
             raise Refusal(403, "InvalidProviderToken") from None
         now = int(time.time())
