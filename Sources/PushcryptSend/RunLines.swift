@@ -48,14 +48,18 @@ final class RunLines {
         readyAt = SystemEnvironment.uptime()
     }
 
-    var now: Moment { Moment(uptime: SystemEnvironment.uptime() - absence, wall: console.now()) }
+    var now: Moment {
+        woke()
+        return Moment(uptime: wokeAt, wall: console.now())
+    }
 
-    /// Takes note that the process has waited. What took much longer than it meant to is time in which it did not run, which does not
-    /// count.
-    func woke(afterMeaningToWait time: UInt64) {
-        let uptime = now.uptime
-        if uptime > wokeAt + time + 5000 { absence += uptime - wokeAt - time }
-        wokeAt = now.uptime
+    /// Takes note that the process runs, and meant to wait for so long. Much more since the last such note is time in which it did not
+    /// run: that does not count.
+    func woke(afterMeaningToWait time: UInt64 = 0) {
+        let uptime = SystemEnvironment.uptime() - absence
+        guard uptime > wokeAt + time + 5000 else { return wokeAt = uptime }
+        absence += uptime - wokeAt - time
+        wokeAt += time
     }
 
     var isStopped: Bool { stoppedAt != nil }

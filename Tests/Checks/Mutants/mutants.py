@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Removes each security check of the product in turn, and verifies that a test notices.
 
-    mutants.py [NAME …]              only the mutants with one of these texts in their names; nothing is kept then
+    mutants.py [NAME …]              only the mutants with one of these texts in their names, or of a table such as send.txt; nothing
+                                     is kept then
     mutants.py --suite-2 [NAME …]    those whose tests need libsodium 1.0.22, which others leave out; fetches it into .build
     mutants.py --check TESTS         looks whether the tables fit the sources, and a program with the tests, and runs nothing
 
@@ -305,7 +306,9 @@ def main():
     if kept.get("sources") != sources:
         kept = {"sources": sources, "results": {}}
     results = kept["results"]
-    named = [m for m in mutants if not wanted_names or any(text in m.name for text in wanted_names)]
+    named = [
+        m for m in mutants
+        if not wanted_names or any(text in m.name or text == m.place.split(":")[0] for text in wanted_names)]
     chosen = [m for m in named if SUITE_2 == (m.needs == "suite-2")]
     if not SUITE_2 and len(chosen) < len(named):
         print(f"SKIPPED: {len(named) - len(chosen)} mutants need libsodium 1.0.22: run mutants.py --suite-2", flush=True)
