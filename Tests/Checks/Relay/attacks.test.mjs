@@ -3,18 +3,14 @@ import assert from "node:assert";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import * as http2 from "node:http2";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import test from "node:test";
 
 import { http2Transport } from "../../../Sources/Relay/apns.mjs";
 import { parseObject } from "../../../Sources/Relay/bytes.mjs";
-import { httpServer } from "../../../Sources/Relay/http.mjs";
-import { DAY, MINUTE, PushKey, app, data, memoryStore, p8, topic, world } from "./world.mjs";
+import { DAY, MINUTE, PushKey, app, codeOf, data, memoryStore, p8, tally, topic, world } from "./world.mjs";
 
-const BAD = { status: 400, reason: "BadDeviceToken" }, codeOf = ({ code, reason, status }) => code ?? reason ?? status;
-const token = (number) => number.toString(16).padStart(8, "0");
-/** The counts of what occurs. */
-const tally = (values) => values.reduce((sums, value) => ({ ...sums, [value]: (sums[value] ?? 0) + 1 }), {});
+const BAD = { status: 400, reason: "BadDeviceToken" }, token = (number) => number.toString(16).padStart(8, "0");
 
 /** Fetches a grant of an invented token, and ends it. */
 async function endInvented(own, number, address, more = {}) {
@@ -95,55 +91,6 @@ test("a store that cannot be written ends and issues nothing, and what was grant
     assert.equal((await own.ask("GET", "/health")).status, 200);
 });
 
-/** An `httpServer` at a port, behind so many proxies, until the test ends. */
-async function listening(context, handle, proxies) {
-    const server = httpServer(handle, proxies).listen(0, "127.0.0.1");
-    context.after(() => (server.close(), server.drain()));
-    await once(server, "listening");
-    return server.address().port;
-}
-
-test("bodies have a length and a number of pieces", { timeout: 30_000 }, async (context) => {
-    const port = await listening(context, async ({ read }) => ({ status: 200, headers: {}, body: `${(await read(65_536))?.length}` }));
-    const ask = async (pieces, size) => {
-        const socket = connect(port, "127.0.0.1"), piece = `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
-        socket.on("error", () => {});
-        socket.write(`POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${piece.repeat(pieces)}0\r\n\r\n`);
-        const text = (await socket.setEncoding("utf8").take(1).toArray()).join("");
-        return text.slice(text.indexOf("\r\n\r\n") + 4);
-    };
-    assert.deepEqual([await ask(900, 1), await ask(600, 109), await ask(600, 110), await ask(1100, 1)], ["900", "65400", "undefined", "undefined"]);
-});
-
-/** Answers with the length of the body, as `handle`, which never throws. */
-const reading = ({ read }) => read(524_288).then((body) => ({ status: 200, headers: {}, body: `${body?.length}` }), ({ status }) => ({ status, headers: {}, body: "" }));
-
-/** A frame of HTTP/2 of the first stream, or of the connection. */
-const frame = (type, flags, stream, payload = []) => Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream, ...payload]);
-/** A header without compression. */
-const field = (name, value) => [0, name.length, ...Buffer.from(name), value.length, ...Buffer.from(value)];
-
-test("a request of HTTP/2 that is taken back at once ends alone", { timeout: 30_000 }, async (context) => {
-    const port = await listening(context, reading), ask = async (ending, ...fields) => {
-        const socket = connect(port, "127.0.0.1"), start = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0)]);
-        const head = [[":method", "POST"], [":path", "/"], [":scheme", "http"], [":authority", "a"], ...fields].flatMap((one) => field(...one));
-        socket.on("error", () => {}).end(Buffer.concat([start, frame(1, 4, 1, head), ...ending]));
-        await socket.resume().toArray();
-    };
-    const reset = frame(3, 0, 1, [0, 0, 0, 8]), body = frame(0, 0, 1, [1]), last = frame(0, 1, 1, [1]), goAway = frame(7, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0]);
-    for (const expected of ["100-continue", "100-Continue", "another"]) {
-        for (const ending of [[reset], [body, reset], [last, reset], [goAway], [reset, goAway], []]) await ask(ending, ["expect", expected]);
-    }
-    for (const ending of [[reset], [body, reset], [last, reset]]) await ask(ending);
-    // More than was announced.
-    for (const type of [0, 1]) await ask([frame(0, 0, 1, Buffer.alloc(200)), frame(0, type, 1, Buffer.alloc(200))], ["content-length", "1"]);
-    const session = http2.connect(`http://127.0.0.1:${port}`), stream = session.request({ ":method": "POST", expect: "100-continue" });
-    let continued = 0;
-    stream.on("continue", () => (continued += 1) && stream.end("four"));
-    assert.deepEqual([(await stream.setEncoding("utf8").toArray()).join(""), continued], ["4", 1]);
-    session.destroy();
-});
-
 test("JSON of any kind is read in a time that its length decides", () => {
     const texts = ['"\\', '"', '{"a":"\\"', "[", "-", "1e", '{"a":', '\\"'].map((part) => part.repeat(524_288 / part.length));
     texts.push(`{"a":"${"\\\"".repeat(260_000)}"}`, `{"a":[${"-1.5e3,".repeat(70_000)}1]}`, `{"a":${"1".repeat(520_000)}}`);
@@ -152,26 +99,6 @@ test("JSON of any kind is read in a time that its length decides", () => {
         parseObject(Buffer.from(text));
         assert(process.cpuUsage().user - user < 500_000, text.slice(0, 12));
     }
-});
-
-test("one network cannot hold all bodies", { timeout: 60_000 }, async (context) => {
-    const port = await listening(context, reading, 1);
-    /** Begins a request; returns a function that sends the rest of its body and gives the status. */
-    const begin = async (address) => {
-        const socket = connect(port, "127.0.0.1").setEncoding("utf8").on("error", () => {}), answered = socket.take(1).toArray().catch(() => [""]);
-        socket.write(`POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\nx-forwarded-for: ${address}\r\ncontent-length: 500000\r\n\r\n`);
-        await new Promise((sent) => socket.write(Buffer.alloc(400_000), sent));
-        return async () => {
-            socket.write(Buffer.alloc(100_000));
-            return (await answered).join("").split(" ")[1];
-        };
-    };
-    const rests = [];
-    for (let at = 0; at < 200; at++) rests.push(await begin(`10.0.${at}.1`));
-    assert.equal(await (await begin("192.0.2.1"))(), "200");
-    const statuses = tally(await Promise.all(rests.map((rest) => rest())));
-    // A /16 has 80 MiB of 128.
-    assert(statuses[200] > 150 && statuses[200] <= 167 && statuses[200] + statuses[503] === 200, JSON.stringify(statuses));
 });
 
 test("a token of which Apple said that there is none is answered from memory for an hour", async () => {
@@ -307,6 +234,27 @@ async function apns(context, serve) {
 }
 
 const accept = (stream) => (stream.respond({ ":status": 200 }), stream.end());
+
+test("what APNs answers is read, and whether it read the request", { timeout: 20_000 }, async (context) => {
+    const answers = [[{ ":status": 410, "apns-id": "id" }, { reason: "Unregistered", timestamp: 7 }],
+        [{ ":status": 429, "retry-after": "7" }, { reason: "TooManyRequests" }], [{ ":status": 500 }, { reason: 7, timestamp: -1 }]];
+    const own = await apns(context, (stream, number) => {
+        const [head, body] = answers[number - 1] ?? [], { NGHTTP2_REFUSED_STREAM, NGHTTP2_INTERNAL_ERROR } = http2.constants;
+        if (!head) return stream.close(number === 4 ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR);
+        stream.respond(head);
+        stream.end(JSON.stringify(body));
+    });
+    const found = [];
+    for (let at = 0; at < 5; at++) found.push(await own.ask(5000));
+    const nothing = { apnsID: undefined, reason: undefined, timestamp: undefined, retryAfter: 0 };
+    assert.deepEqual(found.slice(0, 3), [
+        { ...nothing, status: 410, apnsID: "id", reason: "Unregistered", timestamp: 7 },
+        { ...nothing, status: 429, reason: "TooManyRequests", retryAfter: 7 }, { ...nothing, status: 500 },
+    ]);
+    const nowhere = http2Transport({ production: "http://127.0.0.1:1" });
+    found.push(await nowhere({ environment: "production", token: "0a", headers: {}, body: data }, 5000).catch((error) => error));
+    assert.deepEqual(found.slice(3).map(({ unread }) => unread), [true, false, true]);
+});
 
 test("a request without an answer ends alone, and the connection serves the others", { timeout: 20_000 }, async (context) => {
     const own = await apns(context, (stream, number) => number > 1 && accept(stream));

@@ -1,26 +1,15 @@
-// What the relay does with time and its transport: `node --test`.
+// What the relay does with time, and the vectors of its forms: `node --test`.
 import assert from "node:assert";
-import { spawnSync } from "node:child_process";
 import { verify } from "node:crypto";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
-import * as http2 from "node:http2";
-import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Duplex } from "node:stream";
+import { readFileSync } from "node:fs";
 import test from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 
 import { parseObject } from "../../../Sources/Relay/bytes.mjs";
 import { openGrant, sealGrant } from "../../../Sources/Relay/grants.mjs";
-import { httpServer } from "../../../Sources/Relay/http.mjs";
 import { Limiter, networks } from "../../../Sources/Relay/limits.mjs";
 import { collapseID, isMessage } from "../../../Sources/Relay/messages.mjs";
 import { verifyRelayRequest } from "../../../Sources/Relay/signature.mjs";
-import { DAY, MINUTE, app, origin, p8, topic, world } from "./world.mjs";
+import { DAY, MINUTE, app, p8, world } from "./world.mjs";
 
 const vectors = JSON.parse(readFileSync(new URL("../../Data/Vectors/relay.json", import.meta.url), "utf8"));
 
@@ -71,11 +60,12 @@ test("a grant is younger than what ended those before it, whatever the clock say
     own.now += 23 * 60 * MINUTE;
     const ahead = await own.granted();
     own.now -= 23 * 60 * MINUTE;
-    const before = await own.granted();
+    const before = await own.granted(), others = [own.seal({ token: "0c" }), own.seal({ environment: "development" })];
     assert.equal((await end(before)).status, 200);
     own.now -= 60 * MINUTE;
     const after = await own.granted(), codes = async (...all) => (await own.pushAll(all.map(({ grant }) => grant))).map(({ code }) => code);
     assert.deepEqual(await codes(before, ahead, after), ["grant-revoked", "grant-revoked", undefined]);
+    assert.deepEqual(await codes(...others), [undefined, undefined], "another token's, and another environment's");
     // Twice at one time: each ends what was granted until then.
     assert.equal((await end(after)).status, 200);
     const [next, last] = [await own.granted(), await own.granted()];
@@ -135,69 +125,3 @@ test("JSON has each member once", () => {
     assert.equal(parseObject(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), undefined);
 });
 
-test("a port that is none stops the start, and says which", { timeout: 60_000 }, (context) => {
-    const place = mkdtempSync(join(tmpdir(), "relay-port-")), folder = join(place, "relay"), key = join(place, `AuthKey_${app.key_id}.p8`);
-    context.after(() => rmSync(place, { recursive: true }));
-    const run = (...words) => spawnSync(process.execPath, [fileURLToPath(new URL("../../../Sources/Relay/serve.mjs", import.meta.url)), ...words], { encoding: "utf8", timeout: 15_000 });
-    writeFileSync(key, p8.privateKey.export({ type: "pkcs8", format: "pem" }));
-    assert.equal(run("init", folder, origin, topic, app.team, key).status, 0);
-    const file = join(folder, "relay.json"), made = JSON.parse(readFileSync(file, "utf8")), ports = { listen: "127.0.0.1:0", listen_metrics: "127.0.0.1:0" };
-    for (const name of ["listen", "listen_metrics"]) {
-        for (const wrong of ["127.0.0.1:65536", "127.0.0.1:99999", "127.0.0.1", ":8787"]) {
-            writeFileSync(file, JSON.stringify({ ...made, ...ports, [name]: wrong }));
-            const { status, stderr } = run(folder);
-            assert.deepEqual([status, stderr], [64, `relay: error: ${name} is not like 127.0.0.1:8787\n`], wrong);
-        }
-    }
-});
-
-/** A client's connection, whose first bytes go out one by one, or not before there are `least`. */
-function pieces(server, least) {
-    const socket = connect(server.address().port, "127.0.0.1").setNoDelay(), accepted = once(server, "connection");
-    let held = Buffer.alloc(0);
-    const own = new Duplex({
-        read() {},
-        async write(part, _, done) {
-            held = Buffer.concat([held, part]);
-            if (held.length < least) return done();
-            let at = 0;
-            for (; least === 1 && at < Math.min(30, held.length - 1); at++) {
-                const [there] = await accepted, { bytesRead } = there;
-                socket.write(held.subarray(at, at + 1));
-                while (there.bytesRead === bytesRead && !there.destroyed) await turn();
-            }
-            socket.write(held.subarray(at));
-            [held, least] = [Buffer.alloc(0), 0];
-            done();
-        },
-        final: (done) => socket.end(done),
-    });
-    socket.on("data", (part) => own.push(part)).on("end", () => own.push(null)).on("error", (error) => own.destroy(error));
-    return own.on("close", () => socket.destroy());
-}
-
-test("HTTP/1.1 and HTTP/2 come at one port, in whatever pieces", { timeout: 20_000 }, async (context) => {
-    const answer = async ({ method, path, read }) => ({ status: 200, headers: {}, body: `${method} ${path} ${(await read(200_000)).length}` });
-    const server = httpServer(answer).listen(0, "127.0.0.1"), sockets = [];
-    server.on("connection", (socket) => sockets.push(socket));
-    context.after(() => {
-        server.close();
-        sockets.forEach((socket) => socket.destroy());
-    });
-    await once(server, "listening");
-    const { port } = server.address(), text = async (stream) => (await stream.setEncoding("utf8").toArray()).join("");
-    for (const [least, size] of [[1, 100], [50_000, 100_000]]) {
-        for (const method of ["POST", "PUT", "PROPFIND"]) {
-            const asked = request({ method, path: "/a", headers: { "content-length": size }, createConnection: () => pieces(server, least) });
-            asked.end(Buffer.alloc(size));
-            const [answered] = await once(asked, "response");
-            assert.equal(await text(answered), `${method} /a ${size}`);
-        }
-        const session = http2.connect(`http://127.0.0.1:${port}`, { createConnection: () => pieces(server, least) });
-        session.on("error", () => {});
-        const stream = session.request({ ":method": "POST", ":path": "/b" });
-        stream.end(Buffer.alloc(size));
-        assert.equal(await text(stream), `POST /b ${size}`);
-        session.destroy();
-    }
-});

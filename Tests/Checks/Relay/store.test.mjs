@@ -1,10 +1,12 @@
 // The store of revocations: `node --test`.
 import assert from "node:assert";
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { STORE_HEADER, fileStore } from "../../../Sources/Relay/store.mjs";
 
@@ -18,13 +20,13 @@ function place(context, text = STORE_HEADER) {
     return path;
 }
 
-/** What another process makes of the file: the output of `program`, in which `store` is the store. */
-function elsewhere(path, program, ...options) {
-    const text = `import { fileStore } from ${JSON.stringify(SOURCE)};
-        const start = performance.now(), store = fileStore(${JSON.stringify(path)}, { now: () => ${NOW} }), seconds = (performance.now() - start) / 1000;
-        ${program}`;
-    return spawnSync(process.execPath, [...options, "--input-type=module", "-e", text], { encoding: "utf8" });
-}
+/** The arguments of another process, which runs `program`; `store` is the store in it. */
+const argumentsOf = (path, program) => ["--max-old-space-size=256", "--input-type=module", "-e", `
+    import { fileStore } from ${JSON.stringify(SOURCE)};
+    const start = performance.now(), store = fileStore(${JSON.stringify(path)}, { now: () => ${NOW} });
+    const seconds = (performance.now() - start) / 1000;
+    ${program}`];
+const elsewhere = (path, program) => spawnSync(process.execPath, argumentsOf(path, program), { encoding: "utf8" });
 
 test("what is stored is there after a start, and what has expired is not", async (context) => {
     const path = place(context);
@@ -86,15 +88,61 @@ test("what a crash cut was not answered, and joins nothing", (context) => {
     for (const long of ["\0".repeat(1 << 20), "x".repeat(3 << 20)]) {
         for (const text of [`${row}\n${long}\n${row}\n`, `${row}\n${long}`]) assert.throws(() => fileStore(place(context, STORE_HEADER + text)), /is damaged/);
     }
-    for (const text of ["", STORE_HEADER.slice(0, -1), `x${STORE_HEADER}`]) assert.throws(() => fileStore(place(context, text)), /restore it/, text);
+    for (const text of ["", STORE_HEADER.slice(0, -1), `x${STORE_HEADER}`]) {
+        assert.throws(() => fileStore(place(context, text)), /restore it/, text);
+    }
+    const path = place(context);
+    fs.rmSync(path);
+    assert.throws(() => fileStore(path), /there is no store/);
 });
 
-test("one process has a folder, until it ends", (context) => {
+test("one process has a folder, and the next waits until it ends, and has what it stored", async (context) => {
     const path = place(context), store = fileStore(path, { now: () => NOW }), start = Date.now();
     const other = elsewhere(path, "");
     assert(other.status !== 0 && other.stderr.includes("another relay uses") && Date.now() - start > 9000, other.stderr);
+    const next = execFile(process.execPath, argumentsOf(path, "console.log(store.rows)")), text = next.stdout.toArray();
+    await pause(1000);
+    await store.end([id(1), NOW + DAY]);
     store.close();
-    assert.equal(elsewhere(path, "").status, 0);
+    assert.deepEqual([await once(next, "exit"), (await text).join("")], [[0, null], "1\n"]);
+});
+
+test("a store that was removed or replaced takes nothing", async (context) => {
+    const path = place(context), store = fileStore(path, { now: () => NOW });
+    await store.end([id(1), NOW + DAY]);
+    const text = fs.readFileSync(path);
+    fs.rmSync(path);
+    for (let at = 0; at < 2; at++) {
+        for (const work of [() => store.end([id(2), NOW + DAY]), () => store.cut([id(3), NOW]), () => store.probe()]) {
+            await assert.rejects(work);
+        }
+        assert.deepEqual([1, 2].map((one) => store.hasEnded(id(one))), [true, false]);
+        fs.writeFileSync(path, text);
+    }
+    store.close();
+});
+
+test("a full disk refuses until there is room, and loses nothing", (context) => {
+    const path = place(context), program = `
+        import { spawnSync } from "node:child_process";
+        const limit = (bytes) => spawnSync("prlimit", ["--pid", process.pid, "--fsize=" + bytes + ":unlimited"]);
+        const codes = [], row = (number) => [Buffer.alloc(16, number), ${NOW + DAY}];
+        const attempt = (work) => work().then(() => codes.push("done"), (error) => codes.push(error.message));
+        // A line fits, and half of the next.
+        limit(${STORE_HEADER.length + 70});
+        for (const number of [1, 2]) await attempt(() => store.end(row(number)));
+        await attempt(() => store.cut(row(3)));
+        await attempt(() => store.probe());
+        limit("unlimited");
+        await attempt(() => store.probe());
+        await attempt(() => store.end(row(4)));
+        console.log(JSON.stringify(codes));`;
+    const { stdout, stderr } = elsewhere(path, program), full = "the disk is full", codes = JSON.parse(stdout || "[]");
+    assert.deepEqual([codes[0], codes[1], ...codes.slice(4)], ["done", full, "done", "done"], stdout + stderr);
+    assert(codes[2] !== "done" && codes[3] !== "done", stdout);
+    const store = fileStore(path, { now: () => NOW });
+    assert.deepEqual([1, 2, 3, 4].map((one) => store.hasEnded(Buffer.alloc(16, one))), [true, false, false, true]);
+    store.close();
 });
 
 test("a million rows are read in 300 MB, and six million that have expired", (context) => {
@@ -106,7 +154,8 @@ test("a million rows are read in 300 MB, and six million that have expired", (co
     for (let at = 0; at < 6; at++) fs.appendFileSync(path, `${old}\n`);
     const program = "console.log(JSON.stringify([store.rows, seconds, process.cpuUsage().user / 1e6, process.resourceUsage().maxRSS / 1000]));";
     for (const name of ["seven", "one"]) {
-        const { stdout, stderr } = elsewhere(path, program, "--max-old-space-size=256"), [rows, seconds, busy, megabytes] = JSON.parse(stdout || "[]");
+        const { stdout, stderr } = elsewhere(path, program);
+        const [rows, seconds, busy, megabytes] = JSON.parse(stdout || "[]");
         assert.equal(rows, 1_000_000, stderr);
         console.log(`figure: relay-start lines=${name}-million seconds=${seconds.toFixed(1)} cpu=${busy.toFixed(1)} megabytes=${Math.round(megabytes)}`);
         assert(megabytes < 300, `${megabytes} MB`);

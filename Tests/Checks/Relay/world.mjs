@@ -11,14 +11,18 @@ export const data = encode(Uint8Array.of(1, ...new Uint8Array(308))), relayKeys 
 export const p8 = generateKeyPairSync("ec", { namedCurve: "P-256" });
 export const app = { team: "TEAM123456", key_id: "ABC123DEFG", alert: { title: "New message" } };
 
+export const codeOf = ({ code, reason, status }) => code ?? reason ?? status;
+/** The counts of what occurs. */
+export const tally = (values) => values.reduce((sums, value) => ({ ...sums, [value]: (sums[value] ?? 0) + 1 }), {});
+
 export class PushKey {
     constructor() {
         const { privateKey, publicKey } = generateKeyPairSync("ed25519");
         Object.assign(this, { privateKey, text: publicKey.export({ format: "jwk" }).x });
     }
 
-    headers(path, body, now) {
-        const place = [label("relay request"), prefixed(Buffer.from(origin), 2), prefixed(Buffer.from(path), 2)];
+    headers(path, body, now, at = origin) {
+        const place = [label("relay request"), prefixed(Buffer.from(at), 2), prefixed(Buffer.from(path), 2)];
         const signed = Buffer.concat([...place, Buffer.from(this.text, "base64url"), number(now, 8), sha256(body)]);
         const signature = encode(sign(null, signed, this.privateKey));
         return { "pushcrypt-key": this.text, "pushcrypt-time": `${now}`, "pushcrypt-signature": signature };
@@ -44,15 +48,18 @@ export function memoryStore(most = Infinity) {
     return own;
 }
 
-/** `answers` are APNs': objects in order, one for all, or a function of the push. An `Error` is thrown. */
-export function world({ answers = [], limits, store = memoryStore(), apps = { [topic]: app }, keys } = {}) {
+/**
+ * `answers` are APNs': objects in order, one for all, or a function of the push. An `Error` is thrown. `ownKeys` are the
+ * relay's, and `more` is configuration.
+ */
+export function world({ answers = [], store = memoryStore(), keys, ownKeys = relayKeys, ...more } = {}) {
     const own = { now: 1_800_000_000_000, pushes: [], lines: [], store, key: new PushKey() };
-    const configuration = checkConfiguration({ origin, apps, kinds: ["alert", "background"], limits });
+    const configuration = checkConfiguration({ origin, apps: { [topic]: app }, kinds: ["alert", "background"], ...more });
     own.relay = createRelay({
-        configuration, relayKeys, keys: keys ?? new Map([[app.key_id, p8.privateKey]]), store,
+        configuration, relayKeys: ownKeys, keys: keys ?? new Map([[app.key_id, p8.privateKey]]), store,
         transport: async (push, milliseconds) => {
             own.pushes.push({ ...push, milliseconds, at: own.now });
-            const answer = typeof answers === "function" ? answers(push) : answers.shift?.() ?? answers;
+            const answer = typeof answers === "function" ? await answers(push) : answers.shift?.() ?? answers;
             if (answer instanceof Error) throw answer;
             return answer.status ? answer : { status: 200, apnsID: "id" };
         },
@@ -60,12 +67,13 @@ export function world({ answers = [], limits, store = memoryStore(), apps = { [t
     });
     own.ask = async (method, path, bytes = "", { headers = {}, address = "192.0.2.1", whenGone = () => {} } = {}) => {
         const request = { method, path, address, whenGone, header: (name) => headers[name] ?? null };
-        const answer = await own.relay.handle({ ...request, read: async () => Buffer.from(bytes) });
+        const read = async (most) => (bytes.length > most ? undefined : Buffer.from(bytes));
+        const answer = await own.relay.handle({ ...request, read });
         return { ...answer, json: JSON.parse(answer.body) };
     };
     own.post = (path, value, more) => own.ask("POST", path, typeof value === "string" ? value : JSON.stringify(value), more);
     own.signed = (path, value, { key = own.key, at = own.now, ...more } = {}) => {
-        const body = JSON.stringify(value);
+        const body = typeof value === "string" ? value : JSON.stringify(value);
         return own.post(path, body, { headers: key.headers(path, body, at), ...more });
     };
     /** The answers for messages, one for each grant. */
@@ -76,7 +84,7 @@ export function world({ answers = [], limits, store = memoryStore(), apps = { [t
     own.push = async (grant, message, more) => (await own.pushAll([grant], message, more))[0];
     own.seal = (more = {}) => {
         const phone = { token: "0a0b", environment: "production", topic, pushKey: own.key.text, issued: own.now };
-        return sealGrant(relayKeys[0], origin, { ...phone, ...more });
+        return sealGrant(ownKeys[0], origin, { ...phone, ...more });
     };
     own.grant = (more) => own.seal(more).grant;
     /** What the relay itself grants. */
