@@ -1,18 +1,20 @@
 #!/usr/bin/python3
-"""This project's relay against Docs/Relay.md: `make nightly PART=relay`.
+"""This project's relay as a process, with a local APNs, and behind nginx: `make nightly PART=relay`.
 
-    relay_test.py [short | full | RULE …]
+    relay_test.py [TEST …]
 
-Both take the Node of the path, and a newer one in .build/relay if `make setup PART=relay` made it, and nginx. `short` leaves what takes longer than a
-second, and the rules of files and processes, to the newer Node. RULE are functions of conformance.py and own_rules.py;
-`unit` are those of the *.test.mjs, `page` follows Docs/SelfHostedServer.md.
+Takes the Node of the path, and a newer one in .build/relay if `make setup PART=relay` made it. Most rules are those of
+the *.test.mjs, which it runs, too.
 """
-import json, os, shutil, subprocess, sys, time
+import concurrent.futures, json, os, re, shutil, subprocess, sys, time, urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import conformance, own_rules  # noqa: E402
-from world import BehindNginx, Place, Relay  # noqa: E402
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "Send")]
+from client import PushKey, envelope  # noqa: E402
+from mock import Fault  # noqa: E402
+from world import BehindNginx, Place, free_port  # noqa: E402
+
+ACCEPTED, UNKNOWN = (200, "apns", None, None), (504, "relay", "no-answer", "unknown")
 
 
 def newer_node():
@@ -22,14 +24,102 @@ def newer_node():
             return os.path.join(folder, "node")
 
 
-def version(node):
-    return subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+class Server:
+    """A server with a grant for each of some phones. `plan` has what APNs does with the next requests for a token."""
+
+    def __init__(self, place, relay, phones=1):
+        self.relay, self.client, self.key, self.plan, self.seen = relay, relay.client(), PushKey(), {}, []
+        self.tokens = [os.urandom(32).hex() for _ in range(phones)]
+        self.grants = [self.client.grant(token, self.key) for token in self.tokens]
+        place.mock.fault = self.fault
+
+    def fault(self, _, request):
+        token = request.path.rsplit("/", 1)[-1]
+        self.seen.append(token)
+        plan = self.plan.get(token)
+        return plan.pop(0) if plan else None
+
+    def push(self):
+        messages = [{"grant": grant, "data": envelope()} for grant in self.grants]
+        answers = self.client.push(self.key, *messages).json["answers"]
+        return [(one["status"], one["from"], one.get("code"), one.get("sent")) for one in answers]
 
 
-def units(node):
-    files = sorted(os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".test.mjs"))
-    done = subprocess.run([node, "--test", *files], capture_output=True, text=True)
-    return 1, [done.stdout[-1500:] + done.stderr[-500:]] if done.returncode else [], []
+def test_what_apns_did_not_read_is_repeated_and_nothing_else(place, node):
+    with place.relay(node) as relay:
+        server = Server(place, relay, 20)
+        token = server.tokens[3]
+        for faults, answer, count in (("refuse refuse", ACCEPTED, 3), ("lost", UNKNOWN, 1), ("reset", UNKNOWN, 1)):
+            server.plan, server.seen = {token: [Fault(kind) for kind in faults.split()]}, []
+            assert server.push()[3] == answer and server.seen.count(token) == count, faults
+        place.mock.taken, server.plan = [], {token: [Fault("goaway")]}
+        assert server.push() == [ACCEPTED] * 20
+        paths = [request.path for request in place.mock.taken]
+        assert sorted(paths) == sorted(f"/3/device/{token}" for token in server.tokens)
+
+
+def test_a_flood_of_grants_from_one_address_stops_nobody(place, node):
+    with place.relay(node) as relay, concurrent.futures.ThreadPoolExecutor(4) as pool:
+        server, flood, statuses, until = Server(place, relay), relay.client(), [], time.monotonic() + 6
+
+        def ask():
+            connection = flood.connection()
+            # However slow the machine is, more than a minute's limit.
+            while time.monotonic() < until or len(statuses) < 80:
+                body = json.dumps(flood.phone(os.urandom(32).hex(), server.key))
+                statuses.append(flood.send("POST", "/v1/grants", body, connection=connection).status)
+            connection.close()
+
+        asking = [pool.submit(ask) for _ in range(4)]
+        while time.monotonic() < until:
+            assert server.push() == [ACCEPTED]
+            relay.client().grant(os.urandom(32).hex(), server.key)
+            time.sleep(0.2)
+        for one in asking:
+            one.result()
+    assert (statuses.count(200), statuses.count(429)) == (60, len(statuses) - 60), statuses
+    print(f"figure: relay-flood grants_a_minute={len(statuses) * 10} answered_429={statuses.count(429)}", flush=True)
+
+
+def test_behind_nginx_each_client_has_its_limits(place, node):
+    with place.relay(node, BehindNginx) as relay:
+        server, client, statuses = Server(place, relay), relay.client(), []
+        assert server.push() == [ACCEPTED]
+        for at in range(62):
+            body = json.dumps(client.phone(os.urandom(32).hex(), server.key))
+            statuses.append(client.send("POST", "/v1/grants", body, {"X-Forwarded-For": f"192.0.2.{at}"}).status)
+        assert statuses == [200] * 60 + [429] * 2
+        relay.client().grant(os.urandom(32).hex(), server.key)
+        assert [client.send("POST", "/v1/push", b" " * size).status for size in (524_288, 524_289)] == [401, 413]
+
+
+def test_the_end_waits_for_apns_for_8_seconds_at_most(place, node):
+    for fault, answer in ((Fault("late", seconds=2), ACCEPTED), (Fault("silence"), UNKNOWN)):
+        relay = place.relay(node)
+        assert relay.start()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            server = Server(place, relay)
+            server.plan = {server.tokens[0]: [fault]}
+            waiting = pool.submit(server.push)
+            time.sleep(0.7)
+            start = time.monotonic()
+            assert relay.stop() == 0 and time.monotonic() - start < 8
+            assert waiting.result() == [answer]
+
+
+def test_metrics_are_told_on_this_machine_and_logs_have_no_secret(place, node):
+    port = free_port()
+    with place.relay(node, listen_metrics=f"127.0.0.1:{port}") as relay:
+        server = Server(place, relay)
+        assert server.push() == [ACCEPTED]
+        assert [relay.client().send("GET", path).status for path in ("/health", "/metrics")] == [200, 404]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        for line in ('answers_total{status="200",reason=""} 1', "rows 0", "queue 0"):
+            assert f"pushcrypt_relay_{line}" in lines, lines
+        log = relay.logged()
+    assert re.search(r'"path":"/v1/push","status":200,"key":"[0-9a-f]{8}"', log) and "/health" not in log, log
+    assert not any(secret in log for secret in (server.tokens[0], server.grants[0], server.key.text))
 
 
 class Accepted(list):
@@ -45,48 +135,45 @@ class Accepted(list):
             file.write(json.dumps([request.path, request.body.decode()]) + "\n")
 
 
-def has_cryptography(python):
-    return subprocess.run([python, "-c", "import cryptography as c, sys; sys.exit(int(c.__version__.split('.')[0]) < 40)"], capture_output=True).returncode == 0
-
-
-def page(place, node):
+def test_the_page_for_servers(place, node):
     """Docs/SelfHostedServer.md, with a relay whose origin is its address."""
-    pythons = [os.path.join(HERE, "../../../.build/relay/bin/python"), shutil.which("python3")]
-    python = next((one for one in pythons if one and os.path.exists(one) and has_cryptography(one)), None)
-    if not python:
-        return 0, [], ["the page (cryptography 40: make setup PART=relay)"]
-    relay, before = place.relay(node), place.mock.taken
-    address, place.mock.taken = f"http://127.0.0.1:{relay.port}", Accepted(os.path.join(place.folder, "accepted"))
+    python = os.path.join(HERE, "../../../.build/relay/bin/python")
+    if not os.path.exists(python):
+        return print("SKIPPED: the page: make setup PART=relay")
+    relay, place.mock.taken = place.relay(node), Accepted(os.path.join(place.folder, "accepted"))
+    address = f"http://127.0.0.1:{relay.port}"
     relay.configure(origin=address)
     with relay:
-        done = subprocess.run([python, os.path.join(HERE, "page_test.py"), address, relay.folder, place.mock.taken.path, node], capture_output=True, text=True, timeout=120)
-    place.mock.taken = before
-    return 1, [done.stderr[-1500:]] if done.returncode else [], []
+        words = [python, os.path.join(HERE, "page_test.py"), address, relay.folder, place.mock.taken.path, node]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-1500:]
+
+
+def test_the_rules(place, node):
+    files = sorted(name for name in os.listdir(HERE) if name.endswith(".test.mjs"))
+    more = {"cwd": HERE, "env": os.environ | {"NIGHTLY": "1"}, "capture_output": True, "text": True}
+    done = subprocess.run([node, "--test", *files], **more)
+    assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-500:]
 
 
 def main():
-    arguments = sys.argv[1:] or ["short"]
-    is_full, names = arguments[0] == "full", [] if arguments[0] in ("short", "full") else arguments
-    nodes = [node for node in (shutil.which("node"), newer_node()) if node]
-    newest, good, start = nodes[-1], True, time.monotonic()
-    with Place() as place:
-        for node in nodes:
-            kinds = [Relay] + ([BehindNginx] if node == nodes[0] and (is_full or shutil.which("nginx")) else [])
-            for kind in kinds:
-                with place.relay(node, kind) as relay:
-                    with_slow = is_full or (node == newest and kind is Relay)
-                    good &= conformance.report(f"{kind.__name__} {version(node)}", *conformance.run(relay.world(place.mock), with_slow, names))
-                place.mock.fault = lambda number, request: None
-            if not names or "unit" in names:
-                good &= conformance.report(f"unit tests {version(node)}", *units(node))
-            if not names or "page" in names:
-                good &= conformance.report(f"SelfHostedServer.md {version(node)}", *page(place, node))
-            if is_full or names or node == newest:
-                good &= conformance.report(f"own rules {version(node)}", *own_rules.run(place, node, is_full, names))
+    names = sys.argv[1:] or [name for name in globals() if name.startswith("test_")]
+    nodes, failed, start = [node for node in (shutil.which("node"), newer_node()) if node], 0, time.monotonic()
+    for node in nodes:
+        version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        with Place() as place:
+            for name in names:
+                place.mock.taken, place.mock.fault = [], lambda number, request: None
+                try:
+                    globals()[name](place, node)
+                except Exception as error:
+                    failed += 1
+                    print(f"FAILED {name} {version}: {type(error).__name__}: {str(error)[:1500]}", flush=True)
+        print(f"relay {version}: {len(names)} tests, {failed} failed", flush=True)
     if len(nodes) < 2:
         print("SKIPPED: a newer Node: make setup PART=relay")
     print(f"relay: {time.monotonic() - start:.0f} seconds")
-    sys.exit(not good)
+    sys.exit(failed > 0)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@ import json, os, re, shutil, socket, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "Send")]
-from client import Client, decode  # noqa: E402
-from suite import Apns, World  # noqa: E402
+from client import Client  # noqa: E402
 from serve import KEY, TEAM, serve  # noqa: E402
 
 TOPIC, ORIGIN = "com.example.app", "https://relay.example.com"
@@ -30,8 +29,6 @@ def wait_for(port, process, seconds=20):
 
 class Relay:
     """A process. `folder` has its files; `start` returns whether it listens."""
-
-    cuts = True
 
     def __init__(self, node, folder, **configuration):
         self.node, self.folder = node, folder
@@ -58,12 +55,9 @@ class Relay:
         with open(path, "w") as file:
             json.dump({name: value for name, value in (known | members).items() if value is not None}, file)
 
-    def command(self):
-        return [self.node, SERVE, self.folder]
-
-    def start(self, prefix=()):
+    def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([*prefix, *self.command()], stdout=log, stderr=log)
+            self.process = subprocess.Popen([self.node, SERVE, self.folder], stdout=log, stderr=log)
         return wait_for(self.port, self.process)
 
     def stop(self, kill=False):
@@ -76,20 +70,12 @@ class Relay:
         self.stop(kill)
         return self.start()
 
-    @property
-    def relay_key(self):
-        with open(os.path.join(self.folder, "relay.key")) as file:
-            return decode(file.read().strip())
-
     def logged(self):
         with open(self.log, encoding="utf-8") as file:
             return file.read()
 
     def client(self):
         return Client(f"http://127.0.0.1:{self.port}", ORIGIN, TOPIC)
-
-    def world(self, mock):
-        return World(self.client(), Apns(mock), self.relay_key, self.cuts)
 
     def __enter__(self):
         assert self.start(), self.logged()[-2000:]
@@ -114,7 +100,6 @@ http {{
 class BehindNginx(Relay):
     """A relay whose proxy is nginx with the lines of Docs/SelfHosted.md."""
 
-    cuts = False
     word = "http2"
 
     def make(self, mock, apns):
@@ -134,10 +119,10 @@ class BehindNginx(Relay):
         self.configure(trusted_proxies=1)
         return self
 
-    def start(self, prefix=()):
+    def start(self):
         nginx = next(path for path in ("/usr/sbin/nginx", shutil.which("nginx")) if path and os.path.exists(path))
         self.nginx = subprocess.Popen([nginx, "-c", self.nginx_file, "-e", os.path.join(self.folder, "nginx.log")])
-        return super().start(prefix) and wait_for(self.outer, self.nginx)
+        return super().start() and wait_for(self.outer, self.nginx)
 
     def stop(self, kill=False):
         self.nginx.terminate()
@@ -145,7 +130,7 @@ class BehindNginx(Relay):
         return super().stop(kill)
 
     def client(self):
-        return Client(f"https://localhost:{self.outer}", ORIGIN, TOPIC, authority=self.authority)
+        return Client(f"https://localhost:{self.outer}", ORIGIN, TOPIC, self.authority)
 
 
 class BehindOldNginx(BehindNginx):
