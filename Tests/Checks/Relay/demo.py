@@ -8,10 +8,8 @@ import json, os, shutil, subprocess, sys, tempfile, time
 
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
-for needed, package in (("node", "Node 20 or later (Debian: nodejs)"),):
-    if not shutil.which(needed):
-        sys.exit(f"demo: the relay runs on {package}, which is not installed; docs: Docs/SelfHosted.md")
+if not shutil.which("node"):
+    sys.exit("demo: the relay runs on Node 20 or later (Debian: nodejs), which is not installed; docs: Docs/SelfHosted.md")
 sys.path.insert(0, HERE)
 try:
     from phone import Phone, Servers  # noqa: E402

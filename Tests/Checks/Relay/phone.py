@@ -1,5 +1,5 @@
 """A simulated phone with the library's accounts and extension, RelayPhone, and the web in front of the stores of self-hosted servers."""
-import base64, contextlib, ctypes, http.server, json, os, sqlite3, subprocess, sys, threading
+import base64, contextlib, http.server, json, os, sqlite3, subprocess, sys, threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(f"{HERE}/../Secrets")

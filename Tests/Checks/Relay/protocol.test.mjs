@@ -5,7 +5,7 @@ import test from "node:test";
 import { encode } from "../../../Sources/Relay/bytes.mjs";
 import { addressOf } from "../../../Sources/Relay/http.mjs";
 import { collapseID, isEnvelope } from "../../../Sources/Relay/messages.mjs";
-import { DAY, MINUTE, PushKey, app, codeOf, data, origin, relayKeys, tally, topic, world } from "./world.mjs";
+import { DAY, MINUTE, PushKey, codeOf, data, origin, relayKeys, tally, topic, world } from "./world.mjs";
 
 const HOUR = 60 * MINUTE, phoneOf = (own) => ({
     token: "0a".repeat(32), environment: "production", topic, push_key: own.key.text, kinds: ["alert"],
@@ -229,8 +229,10 @@ test("an address has 600 requests, 60 grants and 60 ends a minute, before a body
     const found = [], headers = { "pushcrypt-key": own.key.text };
     for (let at = 0; at < 610; at++) found.push((await own.post("/v1/push", "{}", { headers })).status);
     assert.deepEqual(tally(found), { 401: 600, 429: 10 });
-    const unread = { method: "POST", path: "/v1/push", address: "192.0.2.1", header: assert.fail, read: assert.fail };
-    assert.equal((await own.relay.handle(unread)).status, 429);
+    for (const path of ["/v1/push", "/v1/other"]) {
+        const unread = { method: "POST", path, address: "192.0.2.1", header: assert.fail, read: assert.fail };
+        assert.equal((await own.relay.handle(unread)).status, 429, path);
+    }
     assert.equal((await own.ask("GET", "/v1/relay", "", { address })).status, 200);
 });
 
