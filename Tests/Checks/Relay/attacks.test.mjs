@@ -237,10 +237,11 @@ const accept = (stream) => (stream.respond({ ":status": 200 }), stream.end());
 
 test("what APNs answers is read, and whether it read the request", { timeout: 20_000 }, async (context) => {
     const answers = [[{ ":status": 410, "apns-id": "id" }, { reason: "Unregistered", timestamp: 7 }],
-        [{ ":status": 429, "retry-after": "7" }, { reason: "TooManyRequests" }], [{ ":status": 500 }, { reason: 7, timestamp: -1 }]];
+        [{ ":status": 429, "retry-after": "7" }, { reason: "TooManyRequests" }],
+        [{ ":status": 500 }, { reason: 7, timestamp: -1 }]];
     const own = await apns(context, (stream, number) => {
-        const [head, body] = answers[number - 1] ?? [], { NGHTTP2_REFUSED_STREAM, NGHTTP2_INTERNAL_ERROR } = http2.constants;
-        if (!head) return stream.close(number === 4 ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR);
+        const [head, body] = answers[number - 1] ?? [], { NGHTTP2_REFUSED_STREAM: REFUSED, NGHTTP2_CANCEL } = http2.constants;
+        if (!head) return stream.close(number === 4 ? REFUSED : NGHTTP2_CANCEL);
         stream.respond(head);
         stream.end(JSON.stringify(body));
     });
@@ -252,7 +253,7 @@ test("what APNs answers is read, and whether it read the request", { timeout: 20
         { ...nothing, status: 429, reason: "TooManyRequests", retryAfter: 7 }, { ...nothing, status: 500 },
     ]);
     const nowhere = http2Transport({ production: "http://127.0.0.1:1" });
-    found.push(await nowhere({ environment: "production", token: "0a", headers: {}, body: data }, 5000).catch((error) => error));
+    found.push(await nowhere({ environment: "production", token: "0a" }, 5000).catch((error) => error));
     assert.deepEqual(found.slice(3).map(({ unread }) => unread), [true, false, true]);
 });
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`pushcrypt send --relay`, `answer fetch` and `device accept --serve` with this project's relay, partly through a proxy
-that misbehaves.
+"""`pushcrypt send --relay`, `answer fetch` and `device accept --serve` with this project's relay, partly through a
+misbehaving proxy.
 
     command_test.py PUSHCRYPT [TEST …]      pushcrypt-send lies beside it
 """

@@ -9,7 +9,7 @@ import json, os, shutil, subprocess, sys, tempfile, time
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 if not shutil.which("node"):
-    sys.exit("demo: the relay runs on Node 20 or later (Debian: nodejs), which is not installed; docs: Docs/SelfHosted.md")
+    sys.exit("demo: the relay runs on Node 20 or later (Debian: nodejs); docs: Docs/SelfHosted.md")
 sys.path.insert(0, HERE)
 try:
     from phone import Phone, Servers  # noqa: E402

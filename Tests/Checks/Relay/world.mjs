@@ -49,12 +49,13 @@ export function memoryStore(most = Infinity) {
 }
 
 /**
- * `answers` are APNs': objects in order, one for all, or a function of the push. An `Error` is thrown. `ownKeys` are the
- * relay's, and `more` is configuration.
+ * `answers` are APNs': objects in order, one for all, or a function of the push. An `Error` is thrown. `ownKeys` are
+ * the relay's, and `more` is configuration.
  */
 export function world({ answers = [], store = memoryStore(), keys, ownKeys = relayKeys, ...more } = {}) {
     const own = { now: 1_800_000_000_000, pushes: [], lines: [], store, key: new PushKey() };
-    const configuration = checkConfiguration({ origin, apps: { [topic]: app }, kinds: ["alert", "background"], ...more });
+    const standard = { origin, apps: { [topic]: app }, kinds: ["alert", "background"] };
+    const configuration = checkConfiguration({ ...standard, ...more });
     own.relay = createRelay({
         configuration, relayKeys: ownKeys, keys: keys ?? new Map([[app.key_id, p8.privateKey]]), store,
         transport: async (push, milliseconds) => {
