@@ -79,17 +79,19 @@ import Waiting
         #expect(try await fetch(path).get() == Data(Self.plain))
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [
-        ("redirect/6/file/photo", "the url redirects too often"),
-        ("status/404", "the server answers with status 404"),
-        ("status/500", "the server answers with status 500"),
-        ("to?https://127.0.0.1:1/file/photo", "the url, or one that it redirects to, is not https"),
-        ("other/localhost/file/photo", "the url redirects to another host"),
-        ("redirect/2/other/localhost/file/photo", "the url redirects to another host"),
-        ("to?ftp://127.0.0.1/photo", "the url, or one that it redirects to, is not https"),
-        ("endless", "the file is longer than its reference says"),
-        ("liar/photo", "the file is longer than its reference says"),
-    ])
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("redirect/6/file/photo", "the url redirects too often"),
+            ("status/404", "the server answers with status 404"),
+            ("status/500", "the server answers with status 500"),
+            ("to?https://127.0.0.1:1/file/photo", "the url, or one that it redirects to, is not https"),
+            ("other/localhost/file/photo", "the url redirects to another host"),
+            ("redirect/2/other/localhost/file/photo", "the url redirects to another host"),
+            ("to?ftp://127.0.0.1/photo", "the url, or one that it redirects to, is not https"),
+            ("endless", "the file is longer than its reference says"),
+            ("liar/photo", "the file is longer than its reference says"),
+        ])
     func whatIsNotTheFileIsRefused(_ path: String, _ reason: String) async throws {
         #expect(try await problem(path) == reason)
     }
