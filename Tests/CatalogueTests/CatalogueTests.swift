@@ -1,7 +1,6 @@
 import Foundation
 import Pushcrypt
 import PushcryptKeyStore
-import PushcryptReceiver
 import Testing
 
 /// The claims of the API documentation about its examples, which are compiled beside this file.
@@ -103,25 +102,6 @@ import Testing
         changed[changed.count - 20] = changed[changed.count - 20] == 0x41 ? 0x42 : 0x41
         let fallback = show(changed, with: pair.phone, in: "\(folder)/phone", at: now)
         #expect(fallback == ["New message", "(Encrypted)", "authentication-failed"])
-    }
-
-    @Test func whatAnExtensionLearnsIsInTheSharedStore() throws {
-        let pair = try Enrolled(in: folder, at: now)
-        let shared = "\(folder)/group"
-        try FileManager.default.createDirectory(
-            atPath: shared, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let receiver = ExtensionReceiver(store: pair.phone, folder: shared, topic: pair.topic)
-        let certificate = try #require(try pair.changeSigningKey(at: now))
-        for row in 1...2 {
-            let sealed = try #require(try pair.seal(payload, for: "phone1", at: now))
-            let push = IncomingPush(try ReceivedPush(sealed.json))
-            var shown: [Delivery] = []
-            receiver.receive(push, requestID: "request\(row)", at: now) { shown.append($0) }
-            #expect(shown.map(\.content.body) == ["See you at 8"])
-        }
-        var trust = try pair.phone.state().trust(for: pair.topic, account: DeviceState.defaultName)
-        #expect(try trust.accept(certificate, for: pair.topic) == .unchanged)
-        #expect(try outcomes(in: shared) == ["opened": 2])
     }
 }
 
