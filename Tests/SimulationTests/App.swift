@@ -94,8 +94,9 @@ final class App {
         world.apns.register(self, token.hex)
     }
 
-    /// The app is removed and installed again: the Keychain keeps its items.
+    /// The app is removed and installed again, which takes an unlocked phone: the Keychain keeps its items.
     func reinstall() throws {
+        guard !phone.isLocked else { return }
         world.loop.note("\(name): installed again")
         mark += 1
         try renew(silently: false)
