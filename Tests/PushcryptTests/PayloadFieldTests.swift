@@ -66,6 +66,11 @@ import Testing
         #expect(Self.refusal(of: payload, for: .voip) == nil)
     }
 
+    @Test(arguments: ["{}", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":1}"#, #"{"APS":{"alert":"x"}}"#])
+    func aPayloadHasAnAPSObject(_ payload: String) {
+        for type in [PushType.alert, .background] { #expect(Self.refusal(of: payload, for: type)?.code == .missingAPS) }
+    }
+
     private static let notFlags = ["\"1\"", "2", "-1", "0.5", "\"true\"", "[1]", "{}"]
     private static let notText = ["1", "true", "[]", "{}"]
     private static let notFractions = ["1.0000001", "-0.1", "2", "1E400", "\"0.5\"", "true", "[0]", "{}"]

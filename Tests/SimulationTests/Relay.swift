@@ -41,5 +41,8 @@ final class Relay {
     }
 
     /// Removes its key for grants, which ends all that the key has sealed.
-    func removeKey() { model.removeKey() }
+    func removeKey() {
+        world.loop.note("relay: removes its key")
+        model.removeKey()
+    }
 }

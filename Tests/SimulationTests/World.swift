@@ -171,7 +171,8 @@ final class World {
         ledger.server(provider.topic.bundleID, hasRows: rows)
     }
 
-    /// Everything works again. Six days pass, then three with a launch each; then fresh messages are sealed and get an hour.
+    /// Everything works again. A message and six days pass, then three with a launch each; then fresh messages are sealed and get an
+    /// hour.
     private func settle() throws {
         loop.note("quiet")
         (kills, network.mishaps, network.delay, apns.mishaps, relay.mishaps) = (false, 0, 200, 0, 0)
@@ -182,6 +183,8 @@ final class World {
             phone.unlock()
             try phone.online(true)
         }
+        // A server learns from a push which grants the relay has ended, and the phone from the server.
+        for provider in providers { for user in Self.users { try provider.seal(to: user, named: nil) } }
         try pass(6 * Time.day)
         for _ in 0..<3 {
             for app in apps { try app.launch() }
