@@ -146,6 +146,17 @@ struct ConcurrencyTests {
         ended.wait()
     }
 
+    @Test func aLongImportPausesForTwoTriesOfOthers() throws {
+        let (home, clock, chunk) = (try Home(), ContinuousClock(), SQLiteKeyStore.importChunk)
+        var (last, shortest) = (clock.now, Duration.seconds(60))
+        _ = try home.store.inChunks(Array(0..<4 * chunk), 0) { (_, item, _) throws(KeyStoreError) in
+            let now = clock.now
+            if item > 0, item % chunk == 0 { shortest = min(shortest, last.duration(to: now)) }
+            last = now
+        }
+        #expect(shortest >= .milliseconds(10))
+    }
+
     private final class Counts: @unchecked Sendable { var done = 0 }
 
     // MARK: Killed
