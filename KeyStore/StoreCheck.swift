@@ -82,7 +82,9 @@ private struct StoreCheck {
         if isSound {
             find(.note, "the database is sound (SQLite \(SQLiteConnection.version))")
         } else {
-            throw KeyStoreError(.corruptStore, "the database is damaged: restore it from a backup")
+            let message = "the database is damaged"
+            failure = failure ?? KeyStoreError(.corruptStore, message)
+            find(.error, message, fix: "restore it from a backup")
         }
         // A full or read-only disk takes no log.
         if store.directory != nil, store.readOnly == nil, !hasLog {

@@ -272,7 +272,7 @@ extension KeyStoreError {
             }
         return KeyStoreError(
             .corruptStore,
-            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used: remove or register the device again, or restore a backup",
+            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used: register the device again or remove it, or restore a backup",
             concernsOneRow: true)
     }
 }

@@ -2,6 +2,22 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
+/// The time in which this process runs, in milliseconds: while it is stopped, or its laptop's lid is closed, no time passes.
+struct RunningTime {
+    private(set) var now: UInt64
+    private var absence: UInt64 = 0
+
+    init(_ uptime: UInt64) { now = uptime }
+
+    /// Moves on to an uptime. Five seconds more than the process meant to wait since the last call are time in which it did not run.
+    mutating func pass(to uptime: UInt64, meaningToWait wait: UInt64) {
+        let uptime = uptime - absence
+        guard uptime > now + wait + 5000 else { return now = uptime }
+        absence += uptime - now - wait
+        now += wait
+    }
+}
+
 /// The lines of a run: what is read, whose messages are under way, and the answers. Each line is answered once.
 final class RunLines {
     struct Settings {
@@ -27,9 +43,7 @@ final class RunLines {
     private var messages = 0
     /// When the run was asked to end.
     private var stoppedAt: UInt64?
-    /// For how long this process did not run, in milliseconds: stopped, or on a laptop whose lid was closed.
-    private var absence: UInt64 = 0
-    private var wokeAt = SystemEnvironment.uptime()
+    private var time = RunningTime(SystemEnvironment.uptime())
     /// A failure that ends the run after the answers that are under way.
     private(set) var failure: Failure?
     var counts = SendCounts()
@@ -49,18 +63,12 @@ final class RunLines {
     }
 
     var now: Moment {
-        woke()
-        return Moment(uptime: wokeAt, wall: console.now())
+        woke(afterMeaningToWait: 0)
+        return Moment(uptime: time.now, wall: console.now())
     }
 
-    /// Takes note that the process runs, and meant to wait for so long. Much more since the last such note is time in which it did not
-    /// run: that does not count.
-    func woke(afterMeaningToWait time: UInt64 = 0) {
-        let uptime = SystemEnvironment.uptime() - absence
-        guard uptime > wokeAt + time + 5000 else { return wokeAt = uptime }
-        absence += uptime - wokeAt - time
-        wokeAt += time
-    }
+    /// Takes note that the process runs again, in milliseconds.
+    func woke(afterMeaningToWait wait: UInt64) { time.pass(to: SystemEnvironment.uptime(), meaningToWait: wait) }
 
     var isStopped: Bool { stoppedAt != nil }
     var hasReadAll: Bool { input.isAtEnd }

@@ -117,4 +117,19 @@ import Testing
         while !world.sent.isEmpty { world.answer(Self.answer(200, at: world.now.wall - 310_000)) }
         #expect(world.outcomes.count == 30 && world.dispatcher.tokens?.generation == 1)
     }
+
+    /// Wherever it was stopped: while it waited, or in between.
+    @Test func noTimePassesWhileTheProcessIsStopped() {
+        var time = RunningTime(1000)
+        func pass(to uptime: UInt64, meaningToWait wait: UInt64) -> UInt64 {
+            time.pass(to: uptime, meaningToWait: wait)
+            return time.now
+        }
+        #expect(pass(to: 1001, meaningToWait: 0) == 1001)
+        #expect(pass(to: 31_000, meaningToWait: 30_000) == 31_000)
+        #expect(pass(to: 36_000, meaningToWait: 0) == 36_000)
+        #expect(pass(to: 3_636_000, meaningToWait: 0) == 36_000)
+        #expect(pass(to: 7_236_500, meaningToWait: 500) == 36_500)
+        #expect(pass(to: 7_236_600, meaningToWait: 30_000) == 36_600)
+    }
 }

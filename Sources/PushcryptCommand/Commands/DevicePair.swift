@@ -30,12 +30,12 @@ extension Command {
         let (store, isJSON) = (StoreArguments(&a), a.json())
         return { console in
             let store = try console.open(store)
-            let given = try topic.topic(console)
+            let (given, settled) = (try topic.topic(console), try store.defaultTopic())
             let provider =
                 if let signer { try store.providerKey(named: signer) } else {
-                    try ProviderKeys(of: store).key(for: given)
+                    try ProviderKeys(of: store).key(for: given, orFor: settled)
                 }
-            guard let topic = try given ?? provider.topic ?? store.defaultTopic() else {
+            guard let topic = given ?? provider.topic ?? settled else {
                 throw Failure.usage(
                     "no topic is given, and the provider key is bound to none", hint: TopicArgument.hint)
             }

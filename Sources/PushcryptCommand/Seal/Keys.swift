@@ -123,13 +123,8 @@ final class Keys {
         named name: String?, for topic: Topic?, _ pinned: ProviderPublicKey?, in store: Store
     ) throws -> Signer {
         if let name = name ?? store.name { return try signer(named: name, of: store) }
-        do {
-            return try signer(named: store.providers.key(for: topic, pinned: pinned).name, of: store)
-        } catch {
-            // The store's topic is for messages that name none, and whose key is bound to none.
-            guard topic == nil, let topic = store.topic else { throw error }
-            return try signer(named: store.providers.key(for: topic, pinned: pinned).name, of: store)
-        }
+        let key = try store.providers.key(for: topic, orFor: store.topic, pinned: pinned)
+        return try signer(named: key.name, of: store)
     }
 
     private func signer(named name: String, of store: Store) throws -> Signer {

@@ -46,6 +46,16 @@ struct ProviderKeys: Sendable {
                 "the store has several provider keys\(app): make one the default, or name one of "
                     + candidates.map(\.name).joined(separator: ", "))
     }
+
+    /// Returns the key for an app that was named; without one, if that leaves several, the key for the store's topic.
+    func key(
+        for topic: Topic?, orFor fallback: Topic?, pinned: ProviderPublicKey? = nil
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
+        do throws(KeyStoreError) { return try key(for: topic, pinned: pinned) } catch {
+            guard topic == nil, let fallback else { throw error }
+            return try key(for: fallback, pinned: pinned)
+        }
+    }
 }
 
 /// The content of `--signing-key-file`.

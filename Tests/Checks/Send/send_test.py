@@ -282,7 +282,6 @@ def part_time(folder):
         program = subprocess.Popen(command(mock, "--retry-for", "8s"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         write(program.stdin, text_of(lines))
         wait(lambda: mock.seen >= 5)
-        time.sleep(0.5)  # It waits for the first pause to end.
         program.send_signal(signal.SIGSTOP)
         is_stopped.set()
         time.sleep(12)
