@@ -21,7 +21,7 @@ class Value:
     """
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(self) == vars(other)
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(vars(self).values()))
