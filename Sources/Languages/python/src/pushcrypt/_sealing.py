@@ -247,7 +247,7 @@ class Sealer(Hedged):
         sealed_life: int | None = None,
     ) -> SealedPush:
         """Vectors give the randomness, which must never be used twice [S-12], and the life as it is."""
-        # Imports of what only some programs need are in functions: `accept` checks keys, and computes on none.
+        # Imports that sealing alone needs are in functions, for programs that only accept records.
         from ._hpke import setup_base_s
 
         if push_type not in LIMITS:

@@ -30,7 +30,7 @@ from ._format import LARGEST_TIME, TAG_LENGTH
 from ._hpke import expand, extract
 from ._json import Number, parse_object
 from ._keys import DevicePublicKey, bytes32
-from ._types import Value, check_optional, check_type, checked_tuple
+from ._types import Value, check_type, checked_tuple
 
 __all__ = ["Answer", "AnswerSecret", "open_answer"]
 

@@ -18,7 +18,6 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from datetime import datetime
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
