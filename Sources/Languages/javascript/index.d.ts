@@ -110,7 +110,7 @@ export function issueCertificate(options: CertificateHistory & {
 }): string;
 
 /**
- * What a certificate says. `expiresAt` is `null` if it never expires.
+ * Reads a certificate. `expiresAt` is `null` if it never expires.
  * @throws {PushcryptError} `malformed-certificate` or `weak-key`
  */
 export function readCertificate(text: string): { epoch: number; floor: number; expiresAt: Date | null };
@@ -135,7 +135,8 @@ export class CertificateRequest {
     /** The text to carry: `pushcrypt key certify` or {@link certify} answers it. */
     json(): string;
     /**
-     * Certifies the signing key, where the provider key is, and returns the text to carry back.
+     * Certifies the signing key, where the provider key is, and returns the text to carry back. First show a person the app and the
+     * signing key.
      * @throws {PushcryptError} `wrong-certificate` for another provider key, `epochs-exhausted`, or a certificate's code
      */
     certify(provider: ProviderKey, options?: { at?: Date }): string;

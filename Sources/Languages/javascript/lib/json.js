@@ -21,14 +21,14 @@ class NumberText {
     }
 
     /** Whether it is written with digits alone, as every integer that the format reads. */
+    get isInteger() {
+        return /^[0-9]+$/.test(this.text);
+    }
+
     /** The value of a whole number up to 2^53 - 1; `undefined` for another. */
     get integer() {
         const number = Number(this.text);
         return this.isInteger && this.text.length <= 16 && Number.isSafeInteger(number) ? number : undefined;
-    }
-
-    get isInteger() {
-        return /^[0-9]+$/.test(this.text);
     }
 }
 

@@ -7,7 +7,7 @@ const { Fields } = require("./fields.js");
 const { invisibleCharacters, limits } = require("./format.js");
 const { NumberText } = require("./json.js");
 const keys = require("./keys.js");
-const { array, bytes, isName, isTopic, json, options, present, string } = require("./values.js");
+const { array, bytes, isName, isTopic, json, options, present } = require("./values.js");
 
 const REASON = /^[a-z0-9-]{1,64}$/;
 const TOKEN = /^[0-9a-f]+$/, ENVIRONMENT = /^(?:production|development)$/, GRANT = /^[A-Za-z0-9_-]+$/, NONCE = /^[A-Za-z0-9_-]{21}[AQgw]$/;

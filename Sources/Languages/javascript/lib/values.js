@@ -58,6 +58,7 @@ function isTopic(text) {
     return text.length <= limits.longestTopic && /^[A-Za-z0-9.-]+$/.test(text);
 }
 
+/** Whether a text has 1 to so many bytes, and no control characters. */
 function isName(value, most) {
     return value !== "" && Buffer.byteLength(value) <= most && !/\p{Cc}/u.test(value);
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 import {
-    Reference, CertificateRequest, Credential, ProviderKey, Sealer, SigningKey, accept, issueCertificate, parseDeviceRecord, removed,
+    Reference, CertificateRequest, Credential, ProviderKey, Sealer, SigningKey, accept, parseDeviceRecord, removed,
 } from "pushcrypt";
 import { DeviceKey, open } from "pushcrypt/testing";
 import { answerPost } from "pushcrypt/home";
