@@ -292,7 +292,7 @@ func (fields *fieldReader) suite(own int) {
 	fields.require(!fields.has("suite") || fields.members["suite"] == json.Number(strconv.Itoa(own)), "suite")
 }
 
-// suites reads [D-7]; own is the suite of a record's key, 0 in a reply.
+// suites reads [D-7]; own is the suite of the record's key.
 func (fields *fieldReader) suites(own int) (suites []int) {
 	if !fields.has("suites") {
 		return []int{own}

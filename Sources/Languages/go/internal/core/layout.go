@@ -109,7 +109,7 @@ func Largest(a, b uint64) uint64 {
 	return b
 }
 
-// apart is the difference of two.
+// apart returns the difference of two.
 func apart(a, b uint64) uint64 { return 2*Largest(a, b) - a - b }
 
 // Milliseconds returns a time, the present one for the zero value; false for one before 1970. time.Time has all of the format's.
