@@ -455,6 +455,7 @@ func TestFilesAndEverythingElseInAMessage(t *testing.T) {
 	reference := must(pushcrypt.SealFile(&sealed, bytes.NewReader(plain), provider))
 	reference.URL, reference.Type, reference.Name = "https://a", "public.jpeg", "a"
 	expect(t, "a file", bytes.Equal(opened(reference, sealed.Bytes()), plain), true)
+	expect(t, "a file's key, new each time", must(pushcrypt.SealFile(io.Discard, bytes.NewReader(plain), provider)).Key == reference.Key, false)
 	for _, second := range []string{"abd", "ab", "abcd", ""} {
 		_, err := pushcrypt.SealFile(io.Discard, &changing{bytes.NewReader([]byte("abc")), second}, provider)
 		refused(t, "a file that changes", pushcrypt.ChangedFile, err)

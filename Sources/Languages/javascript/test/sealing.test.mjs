@@ -154,7 +154,8 @@ test("only what was busy or failed may succeed later", () => {
 });
 
 test("what is sealed opens with what it was sealed with", () => {
-    const picture = sealer({}).sealFile(Buffer.from("jpeg"), { url: "https://a/b", type: "public.jpeg", name: "c.jpg" });
+    const file = { url: "https://a/b", type: "public.jpeg", name: "c.jpg" }, picture = sealer({}).sealFile(Buffer.from("jpeg"), file);
+    assert.notDeepEqual(sealer({}).sealFile(Buffer.from("jpeg"), file).sealed, picture.sealed);
     const { reference: fullBody, sealed } = sealer({}).sealFullBody("the whole text", { url: "https://a/d" });
     const person = { name: "Anna", handle: "u1", conversation: "c", recipients: ["Ben"], avatar: picture.reference };
     const push = seal({ messageId: "m1", withdraws: ["m0"], drop: true, person, attachments: [picture.reference], fullBody });

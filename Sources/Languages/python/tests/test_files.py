@@ -33,6 +33,7 @@ def test_a_file(size: int, key: Any) -> None:
     file = seal_file(io.BytesIO(plain), sealed, key)
     reference = file.reference(url="https://a", type="public.jpeg", name="a")
     assert opened(reference, sealed.getvalue()) == opened(file, sealed.getvalue()) == plain
+    assert seal_file(io.BytesIO(plain), io.BytesIO(), key).key != file.key
 
 
 class Changing(io.BytesIO):

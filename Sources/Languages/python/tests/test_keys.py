@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import pickle
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from pushcrypt import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
 from pushcrypt._keys import P
@@ -63,3 +65,14 @@ def test_points_of_small_order(refused: Any) -> None:
         for sign in (0, 1):
             refused("weak-key", ProviderPublicKey, (number | sign << 255).to_bytes(32, "little"))
     assert not ProviderPublicKey((2).to_bytes(32, "little")).verifies(bytes(64), b"a")
+
+
+def test_a_signature_whose_first_point_has_small_order() -> None:
+    """[K-9], which OpenSSL takes: R is the neutral point, and S the hash times the secret scalar."""
+    seed, r = bytes([1]) * 32, (1).to_bytes(32, "little")
+    key, order = ProviderKey(seed).public_key, 2**252 + 27742317777372353535851937790883648493
+    scalar = int.from_bytes(hashlib.sha512(seed).digest()[:32], "little") & (2**254 - 8) | 2**254
+    s = int.from_bytes(hashlib.sha512(r + bytes(key) + b"a").digest(), "little") * scalar % order
+    signature = r + s.to_bytes(32, "little")
+    Ed25519PublicKey.from_public_bytes(bytes(key)).verify(signature, b"a")
+    assert not key.verifies(signature, b"a")
