@@ -51,9 +51,9 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g, TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?
 export function parseObject(bytes) {
     try {
         const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-        JSON.parse(text);
+        const read = JSON.parse(text);
         const plain = text.replace(TOKEN, (token) => (/^"|^[0-9]+$/.test(token) ? token : "null"));
-        const value = JSON.parse(plain);
+        const value = plain === text ? read : JSON.parse(plain);
         // JSON.parse keeps the last of equal names: then there are more colons than members.
         const colons = plain.replace(STRING, "").split(":").length - 1;
         return isObject(value) && membersOf(value, 8) === colons ? value : undefined;

@@ -17,7 +17,13 @@ export const isPhone = (asked) => hasOnly(asked, "token", "environment", "topic"
     isToken(asked.token) && ENVIRONMENTS.includes(asked.environment) && isTopic(asked.topic) && isKinds(asked.kinds) &&
     decode(asked.push_key, 32) !== undefined;
 
-const headerOf = (relayKey) => Buffer.concat([number(1, 1), hmac(relayKey, label("relay key id")).subarray(0, 4)]);
+/** The version and the id of a relay key, computed once for each. */
+const HEADERS = new WeakMap();
+function headerOf(relayKey) {
+    const known = HEADERS.get(relayKey) ?? Buffer.concat([number(1, 1), hmac(relayKey, label("relay key id")).subarray(0, 4)]);
+    HEADERS.set(relayKey, known);
+    return known;
+}
 
 function cipherOf(make, relayKey, header, id, origin) {
     // HKDF-SHA256 for 32 bytes; Node's takes three times as long.
@@ -51,8 +57,8 @@ export function sealGrant(relayKey, origin, content, random = randomBytes(16)) {
  * and revocations.
  */
 export function openGrant(relayKeys, origin, grant) {
-    const bytes = decode(grant, GRANT), wrong = new RelayError(400, "malformed-grant");
-    if (!bytes || bytes[0] !== 1) throw wrong;
+    const bytes = decode(grant, GRANT), wrong = () => new RelayError(400, "malformed-grant");
+    if (!bytes || bytes[0] !== 1) throw wrong();
     const header = bytes.subarray(0, HEADER), id = bytes.subarray(HEADER, HEADER + ID);
     const own = relayKeys.filter((key) => equal(headerOf(key), header));
     if (own.length === 0) throw new RelayError(410, "grant-unknown-key");
@@ -66,7 +72,7 @@ export function openGrant(relayKeys, origin, grant) {
         }
         return { id, relayKey, ...contentOf(plain) };
     }
-    throw wrong;
+    throw wrong();
 }
 
 function contentOf(plain) {

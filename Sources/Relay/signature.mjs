@@ -21,8 +21,8 @@ const SMALL_ORDER = [
  */
 export function verifyRelayRequest(origin, path, header, body, now) {
     const time = header("pushcrypt-time") ?? "", key = decode(header("pushcrypt-key"), 32);
-    const signature = decode(header("pushcrypt-signature"), 64), wrong = new RelayError(401, "bad-signature");
-    if (!key || !signature || !/^(?:0|[1-9][0-9]{0,15})$/.test(time) || !isTime(Number(time))) throw wrong;
+    const signature = decode(header("pushcrypt-signature"), 64), wrong = () => new RelayError(401, "bad-signature");
+    if (!key || !signature || !/^(?:0|[1-9][0-9]{0,15})$/.test(time) || !isTime(Number(time))) throw wrong();
     if (Math.abs(Number(time) - now) > HOUR) throw new RelayError(401, "clock", { now });
     // [K-9]: R of small order, which OpenSSL takes.
     const r = Buffer.from(signature.subarray(0, 32));
@@ -31,7 +31,7 @@ export function verifyRelayRequest(origin, path, header, body, now) {
     const signed = Buffer.concat([label("relay request"), ...place, key, number(time, 8), sha256(body)]);
     const text = header("pushcrypt-key"), known = KEYS.get(text);
     const spki = known ?? createPublicKey({ key: Buffer.concat([SPKI, key]), format: "der", type: "spki" });
-    if (SMALL_ORDER.includes(r.toString("hex")) || !verify(null, signed, spki, signature)) throw wrong;
+    if (SMALL_ORDER.includes(r.toString("hex")) || !verify(null, signed, spki, signature)) throw wrong();
     if (!known) KEYS.set(text, spki);
     return text;
 }
