@@ -244,10 +244,13 @@ import Testing
     }
 
     @Test func replacedKeysAreForgotten() throws {
+        // A store whose messages nobody can answer keeps none.
+        try register(DeviceKey().publicKey, generation: 2, at: start)
+        #expect(try count("earlier_keys") == 0)
         _ = try store.answerSecret(at: start)
-        try register(DeviceKey().publicKey, generation: 2, at: start + 60)
+        try register(DeviceKey().publicKey, generation: 3, at: start + 60)
         #expect(try count("earlier_keys") == 1)
-        try register(DeviceKey().publicKey, generation: 3, at: start + 61 + 32 * Self.day)
+        try register(DeviceKey().publicKey, generation: 4, at: start + 61 + 32 * Self.day)
         #expect(try count("earlier_keys") == 1)
     }
 

@@ -9,20 +9,20 @@ struct ReplaySharingTests: ReplayGuardSuite {
     /// In any order, each session takes the message, and one of them rings.
     @Test func oneOfManySessionsRings() async throws {
         let scratch = try directory()
-        let rings = await withTaskGroup(of: [Bool].self) { group in
+        let ends = await withTaskGroup(of: [(verdict: ReplayVerdict, rings: Bool)].self) { group in
             for session in 0..<8 {
                 group.addTask {
                     let file = ExtensionDatabase(in: scratch.store, busyTimeout: 20_000).replay
                     return (0..<20 as Range<UInt64>).map { id in
                         let request = "session \(session % 3)"
                         let verdict = take(file, id, request: request).verdict
-                        return handOver(file, id, request: request, after: verdict).rings
+                        return (verdict, handOver(file, id, request: request, after: verdict).rings)
                     }
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(rings.count { $0 } == 20)
+        #expect(ends.count { $0.rings } == 20 && ends.count { $0.verdict == .new } == 20)
     }
 
     @Test func whoeverFindsTheDamageLaterTakesTheNewFile() throws {

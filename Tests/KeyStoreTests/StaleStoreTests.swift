@@ -135,12 +135,13 @@ struct StaleStoreTests {
     @Test(arguments: [false, true])
     func importsProveToo(_ replace: Bool) throws {
         let scene = try Scene((1, 2))
-        let changes = (0..<10).map { number in
+        // The lower one comes first and last.
+        let changes = (0..<11).map { number in
             DeviceChange.registered(
                 id: "\(number)", registration(scene.lost[number % 2], of: scene.provider, number: number))
         }
         let result = try scene.copy.importDevices(changes, replace: replace, at: start + 4 * Self.day)
-        #expect(result.added == 10)
+        #expect(result.added == 11)
         #expect(try scene.copy.providerKey().provenCertificate == scene.lost[1])
         #expect(try scene.copy.device(id: "4")?.epoch == scene.lost[0].epoch)
         // A refused registration changes nothing.

@@ -16,6 +16,27 @@ import Testing
         #expect(throws: SealError(.pushTooLarge, "")) { try seal(171) }
     }
 
+    @Test func whatEachClientWritesIsCounted() {
+        func length(_ json: String) -> Int { JSONText.maximumReencodedLength(of: Bytes(json.utf8).span) }
+        // Of Python, PHP, Go, Gson and .NET, in this order; each text in the form of that client.
+        for (json, written) in [
+            (#"{"a":1,"b":["é,:"]}"#, #"{"a": 1, "b": ["\u00e9,:"]}"#), (#"["🚲/"]"#, #"["\ud83d\udeb2\/"]"#),
+            ("[\"<>&\\b\\f\u{2028}\"]", #"["\u003c\u003e\u0026\u0008\u000c\u2028"]"#),
+            (#"["'="]"#, #"["\u0027\u003d"]"#), ("[\"+`\\\"\u{7F}\"]", #"["\u002B\u0060\u0022\u007F"]"#),
+            (#"["\uc0c8",true,-0.5]"#, #"["\uc0c8", true, -0.5]"#),
+        ] { #expect(length(json) == written.utf8.count, "\(json)") }
+    }
+
+    /// The app opens these itself: anyone would see a placeholder. (S-2, S-3)
+    @Test(arguments: [PushType.voip, .background]) func aPushForTheAppHasNoPlaceholder(_ type: PushType) throws {
+        let loud = try Placeholder(title: "Ring", sound: .named("ring.caf"), clearFields: [.badge, .category])
+        var message = Sealer.Message([])
+        message.pushType = type
+        let sealed = try FormatFixture().seal(
+            #"{"aps":{"alert":"x","badge":3,"category":"C","content-available":1}}"#, like: message, placeholder: loud)
+        #expect(jsonText(sealed.json).hasPrefix(#"{"aps":{"content-available":1},"ENCRYPTED_DATA":""#))
+    }
+
     /// Received JSON counts in the same way, however it was written.
     @Test func aReceivedPushCountsLikeTheSealedOne() throws {
         let sealed = try FormatFixture().seal(alertPayload(), placeholder: Placeholder(title: "새 <메시지>/"))

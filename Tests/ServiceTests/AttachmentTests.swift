@@ -129,6 +129,8 @@ import Waiting
         let sealed = photo.sealed
         let transport = PlayedTransport { _ in .bytes(sealed) }
         var configuration = configuration(transport)
+        // A film of 50 MB, the system's limit, and its tags.
+        #expect(configuration.maximumAttachmentSize >= 50_013_000)
         configuration.maximumAttachmentSize = UInt64(sealed.count - 1)
         let content = try #require(await configuration.show(try request([photo])))
         #expect(content.attachments == [] && content.body == "See you at 8")

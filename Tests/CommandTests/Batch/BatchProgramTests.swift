@@ -80,6 +80,19 @@ import Testing
                 == "pushcrypt: hint: stopped by a signal after 51 lines: all that was read is answered\n")
     }
 
+    @Test("A signal in a line that does not end is a failure, which says how much of it was read")
+    func signalInALine() throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments)
+        try program.send(route.line(0) + "{\"to\":")
+        var answers = try program.lines(1)
+        program.raise(SIGTERM)
+        answers += try program.rest()
+        try route.expect(answers, are: 0..<1)
+        #expect(program.end() == 1)
+        #expect(try program.errors.contains("stopped by a signal in line 2") && program.errors.contains("6 bytes"))
+    }
+
     @Test("In the middle of a stream a signal leaves whole answers, from the first on, and none twice")
     func signalInTheMiddle() throws {
         let route = try Route()

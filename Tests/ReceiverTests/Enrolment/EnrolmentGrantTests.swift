@@ -54,6 +54,18 @@ import Testing
         #expect(try ended == ["a", "b"])
     }
 
+    /// Another installation ends all of the token's.
+    @Test func anotherInstallationEndsAll() throws {
+        try hear()
+        try add(grant("a"))
+        try phone.store.edit { $0.noteAllEnded([grant("a")]) }
+        #expect(try phone.state.relay?.endsAll == false && grants == [])
+        try add(grant("b"))
+        phone.mark = "second"
+        _ = try phone.next()
+        #expect(try phone.state.relay?.endsAll == true && grants == [])
+    }
+
     @Test func anAccountHasSoManyGrants() throws {
         try hear()
         for number in 0..<40 { try add(grant("g\(number)", until: number == 0 ? now : nil)) }
