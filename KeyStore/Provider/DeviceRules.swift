@@ -145,8 +145,8 @@ extension Arrival {
         return Change(put: [held?.raised(to: registration.sequence)].compactMap(\.self), outcome: .stale)
     }
 
-    /// Refuses a user whose device it is not, and another key of a user's device without that user: either session could
-    /// take the device over. [D-22] [P-9]
+    /// Refuses a user whose device it is not, and another key or update key of a user's device without that user: either session
+    /// could take the device over. [D-22] [P-9]
     fileprivate func checkUser(_ held: Held?) throws(KeyStoreError) {
         guard !replaces, way != .open, let held else { return }
         if way == .pairing, held.device != nil {
@@ -162,9 +162,10 @@ extension Arrival {
             throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to no user, so not to '\(user)'")
         case (.unchanged, let owner?), (.nobody, let owner?):
             // A code for nobody does not bring back a user's device, whatever its key.
-            guard held.hasLast(registration.publicKey), way != .pairing else {
+            let isSameUpdateKey = [nil, held.signing.updateKey].contains(registration.updateKey)
+            guard held.hasLast(registration.publicKey), isSameUpdateKey, way != .pairing else {
                 throw KeyStoreError(
-                    .userMismatch, "device '\(id)' \(belongs) to user '\(owner)', and nobody else may change its key")
+                    .userMismatch, "device '\(id)' \(belongs) to user '\(owner)', and nobody else may change its keys")
             }
         default: return
         }

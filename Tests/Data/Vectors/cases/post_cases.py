@@ -418,6 +418,7 @@ def rule_cases() -> list[Vector]:
         paired().removed("apns").session(MISMATCH, in_session(NOW + 3 * DAY), "bob").test("a user's session names a removed device of nobody", "D-22 D-38", owner),
         held().removed("apns").session(MISMATCH, in_session(NOW + 3 * DAY), "bob").test("another user's session names a removed device", "D-22 D-38", owner),
         held().session(MISMATCH, in_session(NOW + 1, OTHERS_UPDATE, public_key=device_text(TABLET.public), generation=3), None).test("a session without a user brings another key", "D-22", owner),
+        held().session(MISMATCH, in_session(NOW + 1, OTHERS_UPDATE), None).test("a session without a user brings another update key", "D-22", owner),
         held().session("unchanged", in_session(NOW + 1), None).test("a session without a user brings the held key", "D-22", "The device keeps its user."),
         held().bare(MISMATCH, members(NOW + 1, public_key=device_text(TABLET.public), generation=3)).test("a bare record without a user brings another key", "D-22", owner),
         paired().session("updated", in_session(NOW + 1, NEXT_UPDATE), None).test("a session without a user at a device of nobody", "D-22 D-34", "The operator, or a pairing."),

@@ -128,7 +128,7 @@ class Store:
         topic = getattr(one.content, "topic", None) or (held.topic if held else None) or self.topic
         given = self.given(one.device, None if is_end else one.content.key, user if has_session else None)
         if has_session:
-            records.check_user(one.content.key, given)
+            records.check_user(one.content, given)
         elif held is None or held.removed not in (None, "apns"):
             raise Refused("unknown-device")
         held_key = held.update_key if held else None
@@ -152,7 +152,7 @@ class Store:
 
     def given(self, device: str, key: bytes | None, user: str | None) -> Provider:
         row = self.devices.get(device)
-        held = Held(row.key, row.generation, row.topic, row.user) if row else Held()
+        held = Held(row.key, row.generation, row.topic, row.user, row.update_key) if row else Held()
         others = [other for name, other in self.devices.items() if name != device and other.removed is None and other.key == key]
         elsewhere = (others[0].user or "") if others else None
         return Provider(held, user=user, elsewhere=elsewhere, own_keys=self.own_keys, is_removed=bool(row and row.removed), seals=self.seals)

@@ -271,6 +271,7 @@ class Held:
     generation: int = 0
     topic: str | None = None
     user: str | None = None
+    update_key: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -294,17 +295,18 @@ def suite_of_key(key: bytes) -> int:
 
 def register(record: Record, provider: Provider) -> None:
     """Raises Refused if a provider must not accept a bare record."""
-    check_user(record.key, provider)
+    check_user(record, provider)
     check_generation(record, provider)
     check_key(record, provider)
 
 
-def check_user(key: bytes, provider: Provider) -> None:
+def check_user(record: Record, provider: Provider) -> None:
     """D-22."""
     held = provider.held
     if held.key is None or provider.is_replaced:
         return
-    if provider.user != held.user and (provider.user or key != held.key):
+    is_same = record.key == held.key and record.update_key in (None, held.update_key)
+    if provider.user != held.user and (provider.user or not is_same):
         raise Refused("user-mismatch")
 
 
