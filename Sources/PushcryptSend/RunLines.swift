@@ -210,7 +210,8 @@ extension RunLines {
             try output.write()
         } catch {
             let error = Failure(error)
-            throw error.exit == .done ? Failure.failed("the reader of the answers has gone: \(left)") : error
+            throw error.exit == .done
+                ? Failure.failed("the reader of the answers has gone: \(left)") : error.advising(error.hints + [left])
         }
         if let stoppedAt, now.uptime > stoppedAt + timeout + 5000 {
             throw Failure.failed("stopped by a signal, and nobody reads the answers: \(left)")

@@ -12,8 +12,12 @@ const TIMES = {
 /** How many connections there are in all and of an address. One of HTTP/2 counts as many as it has streams. */
 const CONNECTIONS = 2000, CONNECTIONS_OF_ADDRESS = 64, STREAMS = 8;
 const SILENCE = 40_000, LAST_WORDS = 1000, LONGEST_HEADERS = 8192;
-/** The most pieces of a body, and the most bytes of all unfinished bodies, and of those of an address. */
-const PIECES = 1000, FIRST = 16_384, BODIES = 1 << 27, BODIES_OF_ADDRESS = BODIES >> 6;
+/** How long a stream of HTTP/2 may take after its request: the longest wait, and a slow reader. */
+const ANSWERED = 25_000 + SILENCE;
+/** The most pieces of a body, and the most bytes of unfinished bodies and unread answers, in all and of an address. */
+const PIECES = 1000, FIRST = 16_384, BYTES = 1 << 27, BYTES_OF_ADDRESS = BYTES >> 6;
+
+const roomOf = (address) => [["bytes", BYTES], ...networkPlaces("bytes", address, BYTES_OF_ADDRESS)];
 
 /** Who asks: the client, or what the last of so many trusted proxies says. */
 export function addressOf(request, proxies) {
@@ -24,7 +28,7 @@ export function addressOf(request, proxies) {
 
 /** A body up to a length, in one buffer; undefined if it is longer or in too many pieces. `places` has its room. */
 function readBody(request, most, address, places) {
-    const room = [["bodies", BODIES], ...networkPlaces("bodies", address, BODIES_OF_ADDRESS)];
+    const room = roomOf(address);
     const whole = Math.min(Number(request.headers["content-length"] ?? most), most);
     let body = Buffer.alloc(0), length = 0, pieces = 0, leave = () => {};
     return new Promise((done, reject) => {
@@ -49,18 +53,27 @@ function readBody(request, most, address, places) {
 
 /** Serves a relay's `handle`. `server.places` counts connections as `all`; `server.drain` ends those without a request. */
 export function httpServer(handle, proxies = 0) {
-    const places = new Places(), ends = new Map();
+    const places = new Places(), ends = new Map(), asking = new WeakSet();
 
     async function answer(request, response) {
-        const { method, url: path } = request, address = addressOf(request, proxies);
+        const { method, url: path, socket } = request, address = addressOf(request, proxies);
+        const isHTTP1 = request.httpVersionMajor === 1, whenGone = (call) => response.once("close", call);
+        if (isHTTP1) {
+            // Asking again before the answer only fills the memory with answers.
+            if (asking.has(socket)) return socket.destroy();
+            asking.add(socket);
+            whenGone(() => asking.delete(socket));
+        }
         const { status, headers, body } = await handle({
-            method, path, address, whenGone: (call) => response.once("close", call),
-            header: (name) => request.headers[name] ?? null, read: (most) => readBody(request, most, address, places),
+            method, path, address, whenGone, header: (name) => request.headers[name] ?? null,
+            read: (most) => readBody(request, most, address, places),
         });
-        if (response.destroyed) return;
-        const isCut = !request.complete, closes = request.httpVersionMajor === 1 && (isCut || !server.listening);
-        const length = { "content-length": Buffer.byteLength(body) };
-        response.writeHead(status, { ...headers, ...length, ...(closes && { connection: "close" }) });
+        const size = Buffer.byteLength(body), leave = response.destroyed ? undefined : places.enter(roomOf(address), size);
+        // Whoever reads no answers gets no more of them.
+        if (!leave) return response.destroy();
+        whenGone(leave);
+        const isCut = !request.complete, closes = isHTTP1 && (isCut || !server.listening);
+        response.writeHead(status, { ...headers, "content-length": size, ...(closes && { connection: "close" }) });
         response.end(body, () => isCut && setTimeout(() => request.destroy(), 200));
     }
 
@@ -96,10 +109,14 @@ export function httpServer(handle, proxies = 0) {
             ends.set(socket, () => (streams > 0 ? session.close() : end()));
             session.setTimeout(SILENCE, () => socket.destroy());
             session.on("stream", (stream) => {
-                const slow = setTimeout(() => stream.close(http2.constants.NGHTTP2_CANCEL), TIMES.requestTimeout);
+                const cancel = () => stream.close(http2.constants.NGHTTP2_CANCEL);
+                let slow = setTimeout(cancel, TIMES.requestTimeout);
                 streams += 1;
                 clearTimeout(idle);
-                stream.once("end", () => clearTimeout(slow));
+                stream.once("end", () => {
+                    clearTimeout(slow);
+                    slow = setTimeout(cancel, ANSWERED);
+                });
                 stream.once("close", () => {
                     clearTimeout(slow);
                     streams -= 1;

@@ -28,7 +28,11 @@ export class Mailbox {
     put(pushKey, { grant, address, text, now }) {
         this.#sweep(now);
         const box = this.#boxes.get(pushKey) ?? new Map(), name = nameOf(text), size = Math.max(text.length, LEAST);
-        if (box.has(name)) return true;
+        const kept = box.get(name);
+        if (kept) {
+            kept.until = now + HOUR;
+            return this.#arrivals.emit(pushKey), true;
+        }
         const own = (at) => [[`grant ${grant}`, OF_GRANT[at]], [`key ${pushKey}`, FOR_KEY[at]]];
         const leaveTexts = this.#texts.enter(own(0)), network = networkPlaces("network", address, OF_ADDRESS);
         const leaveBytes = leaveTexts && this.#bytes.enter([...own(1), ...network, ["all", IN_ALL]], size);

@@ -120,7 +120,14 @@ export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () =>
         isBroken = false;
         own.forEach((row) => isOver(row[0], row[2]) || keep(...row));
         lines += own.length;
-        if (lines > 2 * most + 1000) rewrite();
+        if (lines <= 2 * most + 1000) return;
+        // What is stored stays stored.
+        try {
+            rewrite();
+        } catch (error) {
+            lines -= 1000;
+            warn(`${path} cannot be rewritten: ${error.message}`);
+        }
     }
 
     function append(rows) {

@@ -8,14 +8,14 @@ import Testing
 
 /// A relay's answers, as they come over the network. (`Docs/Relay.md`, Answers)
 @Suite struct RelayAnswerTests {
-    private func read(_ status: Int, _ body: String, messages: Int = 1, retryAfter: String? = nil) throws
-        -> [PushAnswer]
-    {
+    private func read(
+        _ status: Int, _ body: String, messages: Int = 1, retryAfter: String? = nil, time: UInt64? = nil
+    ) throws -> [PushAnswer] {
         let origin = try #require(RelayOrigin("https://push.example.com"))
         let route = RelayRoute(Destination(host: "push.example.com"), origin) { [] }
         let sent = (1...messages).map { Message(number: $0, push: PushToSend(deviceToken: "grant"), end: .max) }
         return route.answers(
-            Response(status: status, retryAfter: retryAfter, body: .init(body.utf8)),
+            Response(status: status, retryAfter: retryAfter, time: time, body: .init(body.utf8)),
             to: Sent(sent, token: 0, at: 0))
     }
 
@@ -32,6 +32,15 @@ import Testing
         #expect(answers[0] == ok && answers[1] == PushAnswer(status: 410, reason: "Unregistered", timestamp: 7))
         #expect(answers[2] == relays(429, "grant-limit", retryAfter: 9000))
         #expect(answers[3].scope == .unknown && answers[3].text == "504 no-answer")
+    }
+
+    /// `device remove --from-apns-410` needs a time; a relay's own 410 ends no device.
+    @Test func anEndWithoutATimeHasThatOfTheAnswer() throws {
+        let body = #"""
+            {"answers":[{"status":410,"reason":"Unregistered","from":"apns","sent":"no"},
+            {"status":410,"code":"grant-revoked","from":"relay","sent":"no"}]}
+            """#
+        #expect(try read(200, body, messages: 2, time: 99).map(\.timestamp) == [99, nil])
     }
 
     @Test(arguments: [

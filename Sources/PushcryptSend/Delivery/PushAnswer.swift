@@ -42,8 +42,13 @@ extension PushAnswer {
         else { return }
         reason = root["reason"]?.string.flatMap { Self.isWord($0) ? $0 : nil }
         timestamp = root["timestamp"]?.integer
-        // Without a time of its own it holds from now on.
-        if timestamp == nil, reason == "ExpiredToken" || status == 410 { timestamp = time.map { Int64($0) } }
+        dateEnd()
+    }
+
+    /// The end of a device token without a time of its own holds from now on.
+    mutating func dateEnd() {
+        guard timestamp == nil, !isRelays, reason == "ExpiredToken" || status == 410 else { return }
+        timestamp = time.map { Int64($0) }
     }
 
     /// Reads a `retry-after` header, as milliseconds. Its other form, a date, is ignored.

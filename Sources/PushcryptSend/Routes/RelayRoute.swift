@@ -39,7 +39,10 @@ final class RelayRoute: Route {
         } else {
             answers = Array(repeating: whole(response, root), count: sent.messages.count)
         }
-        for index in answers.indices { answers[index].time = answers[index].time ?? response.time }
+        for index in answers.indices {
+            answers[index].time = answers[index].time ?? response.time
+            answers[index].dateEnd()
+        }
         return answers
     }
 

@@ -41,6 +41,12 @@ test("a text is kept for an hour", async () => {
     assert.deepEqual(await take(own), ["Ag"]);
     // Acknowledged too late, and that changes nothing.
     assert.deepEqual(await take(own, [name("AQ")]), ["Ag"]);
+    // Left again, it stays for another hour.
+    await leave(own, phone, "Ag");
+    own.now += 59 * MINUTE;
+    await leave(own, phone, "Ag");
+    own.now += MINUTE;
+    assert.deepEqual(await take(own), ["Ag"]);
     own.now += 2 * 60 * MINUTE;
     await leave(own, phone, "Aw");
     assert.deepEqual([await take(own), own.relay.metrics().includes("answer_bytes 1024\n")], [["Aw"], true]);

@@ -11,7 +11,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { httpServer } from "../../../Sources/Relay/http.mjs";
 import { tally } from "./world.mjs";
 
-const short = { timeout: 60_000 }, nightly = { timeout: 90_000, skip: !process.env.NIGHTLY };
+const short = { timeout: 60_000 }, nightly = { timeout: 120_000, skip: !process.env.NIGHTLY };
 
 /** Answers with the length of the body, as `handle`, which never throws. */
 async function reading({ read }) {
@@ -190,6 +190,22 @@ test("HTTP/1.1 and HTTP/2 come at one port, in whatever pieces", short, async (c
     }
 });
 
+test("answers that nobody reads take an address 2 MB, and no more", short, async (context) => {
+    const handle = async ({ path }) => ({ status: 200, headers: {}, body: "a".repeat(path === "/" ? 524_288 : 1) });
+    const { port, server } = await listening(context, handle), get = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+    const sessions = [0, 0].map(() => http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } }));
+    const streams = sessions.flatMap((session) => Array.from({ length: 8 }, () => session.request()));
+    const answered = await Promise.all(streams.map((stream) => new Promise((done) => {
+        stream.on("response", () => done(true)).on("error", () => {}).on("close", () => done(false)).resume();
+    })));
+    assert.equal(answered.filter((one) => one).length, 4);
+    sessions.forEach((session) => session.destroy());
+    for (let at = 0; at < 100 && server.places.count("bytes") > 0; at++) await pause(20);
+    for (let at = 0; at < 8; at++) assert.match(await raw(port, get.replace("host: a", "connection: close\r\nhost: a")), /aaa$/);
+    // Over HTTP/1.1, whoever asks again before the answer gets none.
+    assert.equal(await raw(port, get.repeat(2)), "");
+});
+
 test("silent and slow clients are ended", nightly, async (context) => {
     const answer = { status: 200, headers: {}, body: "a" }, head = "POST / HTTP/1.1\r\nhost: a\r\n";
     const { port } = await listening(context, (asked) => (asked.method === "GET" ? answer : reading(asked)));
@@ -203,6 +219,7 @@ test("silent and slow clients are ended", nightly, async (context) => {
         [20, beginning([], get), ping], [20, beginning([], headers(1, 0, "POST"))],
         // A body that lasts, an answer that nobody reads, and nonsense.
         [45, beginning([], post), frame(0, 0, 1, [32])], [45, beginning([0, 4, 0, 0, 0, 0], get)],
+        [90, beginning([0, 4, 0, 0, 0, 0], post, frame(0, 1, 1, [32])), ping],
         [45, Buffer.concat([beginning([], post), Buffer.alloc(3000, 255)])],
     ];
     const isEnded = async ([seconds, first, more = ""], at) => {

@@ -71,6 +71,17 @@ test("a file in which most lines repeat others is written again", async (context
     next.close();
 });
 
+test("a file that cannot be written again keeps what is stored", async (context) => {
+    const path = place(context), said = [], store = fileStore(path, { most: 10, now: () => NOW, warn: (text) => said.push(text) });
+    fs.mkdirSync(`${path}.new`);
+    for (let at = 0; at < 1100; at++) await store.cut([id(1), NOW + at]);
+    assert.deepEqual([said.length, store.cutoff(id(1))], [1, NOW + 1099]);
+    fs.rmdirSync(`${path}.new`);
+    for (let at = 0; at < 1000; at++) await store.cut([id(1), NOW + at]);
+    assert(fs.statSync(path).size < 50_000);
+    store.close();
+});
+
 test("what a crash cut was not answered, and joins nothing", (context) => {
     const row = `g${digits(10)} ${NOW + DAY}`, cut = `t${"c".repeat(31)}`;
     for (const [text, rows] of [
