@@ -85,10 +85,9 @@ nightly: setup ## what takes hours, or real time; goes on where it stopped; PART
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; PART=… names some; adds to Tests/Checks/Fuzz/ledger.tsv
 	@Tests/Checks/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(PART)
 
-bench: build ## measure against the bare libsodium calls and against age; PART=send: `send` beside other clients
+bench: build ## measure against the bare libsodium calls and against age; PART=send: `send` beside h2load
 ifeq ($(PART),send)
 	@Tests/Checks/setup.sh bench send
-	-@Tests/Checks/setup.sh senders
 	@Tests/Checks/Bench/send.py $(PROGRAM)
 else
 	@Tests/Checks/setup.sh bench

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures `pushcrypt send` with payloads near APNs' limit of 4,096 bytes, beside other clients with the same bodies.
+"""Measures `pushcrypt send` with payloads near APNs' limit of 4,096 bytes, beside h2load with the same bodies.
 
 Usage: send.py PUSHCRYPT      pushcrypt-send lies beside it
 
@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../Send")
 from serve import KEY, TEAM, make_credentials  # noqa: E402
 
-PROGRAM, SENDERS = os.path.abspath(sys.argv[1]), f"{HERE}/../../../.build/senders/bin/python"
+PROGRAM = os.path.abspath(sys.argv[1])
 TOKEN, TOPIC = "1f" * 32, "com.example.app"
 PAYLOAD = {"aps": {"alert": {"title": "Table for two", "body": "See you at 8 on the terrace. " * 87}, "sound": "default"}}
 COUNT = 20_000
@@ -21,13 +21,12 @@ LOGIN = ["--key", f"AuthKey_{KEY}.p8", "--team", TEAM, "--provider-token-file", 
 WIDE = ["-w", "20", "-W", "24"]  # nghttpd's windows, as powers of two
 
 
-def run(command, source=None, core=None):
+def run(command, core=None):
     """Returns seconds, and seconds of CPU time."""
     command = command if core is None else ["taskset", "-c", str(core), *command]
     start = time.perf_counter()
-    with open(source or os.devnull) as file:
-        program = subprocess.Popen(command, stdin=file, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(program.pid, 0)
+    program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(program.pid, 0)
     program.returncode = os.waitstatus_to_exitcode(status)
     if program.returncode:
         sys.exit(f"error: bench: {command[:4]}: exit {program.returncode}")
@@ -115,34 +114,17 @@ def turns(rows, count, rounds=3):
 def loopback():
     with Server(100, *WIDE) as port:
         pipe = " ".join(SEAL) + " messages | " + " ".join(send(port, 1))
-        clients = other("aioapns", port) | other("httpx", port)
         seconds = turns({
             "h2load": lambda: h2load(port, COUNT, 1),
             "send": lambda: run([*send(port, 1), "lines"], core=0),
             "seal": lambda: run([*SEAL, "messages"]),
             "seal | send": lambda: run(["bash", "-o", "pipefail", "-c", pipe]),
-        } | clients, COUNT)
+        }, COUNT)
         figure("send / h2load, loopback", seconds["h2load"] / seconds["send"], least=0.4)
         figure("(seal | send) / seal, in time", seconds["seal | send"] / seconds["seal"], most=1.2)
-        if clients:
-            figure(f"send / {' or '.join(clients)}", min(seconds[name] for name in clients) / seconds["send"], least=20)
     with Server(1000, *WIDE) as port:
         most = statistics.median(memory([*send(port, 1), "lines"]) for _ in range(3))
         figure("memory with 1,000 streams, MB", most, most=28)
-
-
-def other(name, port):
-    """Another client of APNs, or nothing."""
-    if not os.path.exists(SENDERS) or subprocess.run([SENDERS, "-c", f"import {name}"], stderr=subprocess.DEVNULL).returncode:
-        print(f"SKIPPED: send beside {name}, which setup.sh could not install", flush=True)
-        return {}
-    command = ["taskset", "-c", "0", SENDERS, f"{HERE}/others.py", name, str(port)]
-
-    def measure():
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        return tuple(float(number) * COUNT for number in done.stdout.split())
-
-    return {name: measure}
 
 
 missed = False
