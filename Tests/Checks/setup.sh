@@ -171,7 +171,7 @@ add_missing() {
     esac
 }
 
-# A Python environment with exactly the pinned versions, recreated when the files change.
+# A Python environment with exactly the pinned versions (python-packages.txt), recreated when the files change.
 environment() {
     local folder=.build/$1 sum file
     shift
@@ -249,7 +249,7 @@ setup() {
         environment postgres Tests/Checks/Pipelines/postgres-requirements.txt
         ;;
     relay) environment relay Tests/Checks/Relay/requirements.txt ;;
-    senders) environment senders Tests/Checks/Senders/requirements.txt ;;
+    senders) environment senders Tests/Checks/Packages/senders-requirements.txt ;;
     xcode) environment xcode Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Xcode/requirements.txt ;;
     dist) environment dist Tests/Checks/Release/requirements.txt ;;
     interop)

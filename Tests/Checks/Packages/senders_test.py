@@ -8,7 +8,7 @@ import asyncio, json, os, re, ssl, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "../../.."))
 LANGUAGES = os.environ.get("LANGUAGES", "python javascript java go").split()
-sys.path[:0] = [os.path.join(ROOT, "Sources/Languages/python/src"), os.path.join(HERE, "../Senders")]
+sys.path.insert(0, os.path.join(ROOT, "Sources/Languages/python/src"))
 import aioapns  # noqa: E402
 import jwt  # noqa: E402
 from clients import Aioapns, Answer, Httpx, Local, compact, widest  # noqa: E402

@@ -1,14 +1,13 @@
 """A stand-in for Apple's push service: HTTP/2 over TLS with APNs' rules, which misbehaves on demand.
 
-With Debian's python3-h2 and python3-jwt; the rules are those of Tests/Checks/Senders.
+With Debian's python3-h2 and python3-jwt; the rules are in rules.py.
 """
-import asyncio, dataclasses, email.utils, json, os, socket, ssl, sys, threading, time, uuid
+import asyncio, dataclasses, email.utils, json, socket, ssl, threading, time, uuid
 
 import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 from hyperframe.frame import GoAwayFrame
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Senders"))
-from rules import TOKEN_LIFE, Connection, Refusal, Rules  # noqa: E402
+from rules import Connection, Refusal
 
 
 @dataclasses.dataclass
@@ -19,24 +18,6 @@ class Request:
     body: bytes
     connection: int
     arrived: float
-
-
-class QuickRules(Rules):
-    """Checks the signature of a token once for each connection."""
-
-    # Whether a new token may follow at once, because the last one was called expired.
-    lenient = False
-
-    def authenticate(self, headers, connection):
-        token = headers.get("authorization")
-        known = getattr(connection, "known", None)
-        if known and token and known[0] == token and connection.issued_at > time.time() - TOKEN_LIFE:
-            return known[1]
-        if self.lenient:
-            connection.token = None
-        topics = super().authenticate(headers, connection)
-        connection.known = (token, topics)
-        return topics
 
 
 @dataclasses.dataclass

@@ -13,8 +13,8 @@ sys.path.insert(0, HERE)
 try:
     from cryptography.hazmat.primitives import serialization
 
-    from mock import Fault, Mock, QuickRules
-    from rules import Device
+    from mock import Fault, Mock
+    from rules import Device, Rules
 except ModuleNotFoundError as error:
     sys.exit(f"apns-mock: error: {sys.executable} has no module {error.name}: on Debian, apt install python3-h2 "
              "python3-jwt python3-cryptography, and use /usr/bin/python3")
@@ -43,7 +43,7 @@ def make_credentials(folder, topics):
     paths = [os.path.join(folder, name) for name in names]
     if all(os.path.exists(path) and os.path.getmtime(path) > time.time() - CREDENTIAL_LIFE for path in paths):
         return
-    run(os.path.join(HERE, "..", "Senders", "certificates.sh"), *topics, cwd=folder)
+    run(os.path.join(HERE, "certificates.sh"), *topics, cwd=folder)
     os.replace(os.path.join(folder, "token.p8"), paths[0])
     for path in (paths[0], *paths[4:]):
         os.chmod(path, 0o600)
@@ -124,7 +124,7 @@ def serve(folder, topics=("com.example.app",), devices=(), gone=(), faults=(), p
 
     with open(path(f"AuthKey_{KEY}.p8"), "rb") as file:
         public = serialization.load_pem_private_key(file.read(), None).public_key()
-    rules = QuickRules(Devices(devices, gone, topics), {KEY: (TEAM, public, set(topics))})
+    rules = Rules(Devices(devices, gone, topics), {KEY: (TEAM, public, set(topics))})
     mock = Mock(rules, path(f"{service}.pem"), path(f"{service}.key"), path("authority.pem"),
                 faults if callable(faults) else plan(faults, seed), streams, port=port, **more)
     mock.taken = Accepted(path("accepted"))

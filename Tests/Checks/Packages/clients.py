@@ -29,7 +29,7 @@ class Answer:
 
 def trust(folder):
     context = ssl.create_default_context(cafile=os.path.join(folder, "authority.pem"))
-    context.set_alpn_protocols(["h2"])  # nghttpd closes without it
+    context.set_alpn_protocols(["h2"])
     return context
 
 
@@ -105,13 +105,3 @@ def compact(line):
 def widest(line):
     """Python's default: spaces after the separators, and every character beyond ASCII as one or two \\uXXXX."""
     return request(line)[2]
-
-
-async def send_all(client, lines, at_once=100):
-    limit = asyncio.Semaphore(at_once)
-
-    async def one(line):
-        async with limit:
-            return await client.send(line)
-
-    return await asyncio.gather(*map(one, lines))
