@@ -1,6 +1,6 @@
 """The C library from Python: the header in `ctypes`. Copy this file beside your program."""
 import ctypes
-from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_size_t, c_uint32, c_uint64, create_string_buffer, sizeof
+from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_size_t, c_uint32, c_uint64, create_string_buffer, sizeof
 
 PUSH_MAX, PAYLOAD_MAX, ERROR_MAX, KEY, ID, LEARNED = 5120, 3584, 1024, 63, 33, 174
 

@@ -8,7 +8,7 @@ Then a worker sends what was sealed from one topic to a local APNs that misbehav
 """
 import collections, json, os, random, subprocess, sys, threading
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
-from scene import BROKEN, TO_USER, Failure, Phones, Provider, Workers, count, event, expect, main, moments, wait
+from scene import BROKEN, TO_USER, Failure, Phones, Provider, Workers, event, expect, figure, main, moments, wait
 
 EVENTS, KILLS, LANES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 100)), 10
 QUIET = {"log_level": 0}
@@ -79,7 +79,7 @@ def send(servers):
         expect("the exit code with a wrong key", (done.returncode, "InvalidProviderToken" in done.stderr), (64, True))
         sender = Workers([command("AuthKey_ABC123DEFG.p8")], os.path.join(FOLDER, "workers.log"))
         try:
-            wait(lambda: uncommitted(servers, senders="sealed0") == 0, 600, "everything is sent")
+            wait(lambda: uncommitted(servers, senders="sealed0") == 0, "everything is sent")
             sender.stop()
         finally:
             sender.end()
@@ -120,7 +120,7 @@ def replay(provider, servers, replayed):
         worker(servers, "sealers0", "pushes0", "sealed0", "refused-again", *provider.sealer("--jobs", "1"))]
     workers = Workers(commands, os.path.join(FOLDER, "workers.log"))
     try:
-        wait(lambda: replayed, 60, "the refused line is replayed")
+        wait(lambda: replayed, "the refused line is replayed")
         workers.stop()
     finally:
         workers.end()
@@ -174,10 +174,10 @@ def test():
             workers = Workers([command, command], os.path.join(FOLDER, "workers.log"))
             workers.kill_at(moments(EVENTS // LANES, KILLS // LANES), lambda lane=lane: phones.arrived[f"sealed{lane}"])
             lanes.append(workers)
-        wait(lambda: sum(lane.kills for lane in lanes) == KILLS, 1800, "every kill has happened", [reading])
-        wait(lambda: len(phones.copies) == EVENTS, 120, "every event has arrived", [reading])
-        wait(lambda: len(refused) == len(broken), 60, "what is broken was refused", [reading])
-        wait(lambda: uncommitted(servers) == 0, 120, "every offset is committed", [reading])
+        wait(lambda: sum(lane.kills for lane in lanes) == KILLS, "every kill has happened", [reading])
+        wait(lambda: len(phones.copies) == EVENTS, "every event has arrived", [reading])
+        wait(lambda: len(refused) == len(broken), "what is broken was refused", [reading])
+        wait(lambda: uncommitted(servers) == 0, "every offset is committed", [reading])
         for lane in lanes:
             lane.stop()
         expect("what was refused", *(sorted((code, len(text), text[:100]) for text, code in lines.values()) for lines in (refused, broken)))
@@ -190,14 +190,7 @@ def test():
     copies = phones.check(EVENTS)
     expect("messages that would be delivered again", uncommitted(servers), 0)
 
-    count("kafka: messages", EVENTS)
-    count(f"kafka: messages a second, with {KILLS} kills on the way", phones.rate())
-    count("kafka: sealed again after a kill, under the same message id, and not shown again", copies - EVENTS)
-    count("kafka: shown exactly once", EVENTS)
-    count("kafka: refused with a reason", len(refused))
-    count("kafka: sent to a local APNs", sent)
-    count("kafka: refused, replayed and then sealed", again)
-    count("kafka", sum(lane.kills for lane in lanes), "kills")
+    figure("kafka", messages=EVENTS, kills=KILLS, a_second=phones.rate(), copies=copies - EVENTS, refused=len(refused), sent=sent, replayed=again)
 
 
 main(test)

@@ -1,10 +1,10 @@
-"""The database, the processes and the phones of the test of the provider in PostgreSQL."""
-import collections, contextlib, glob, json, os, random, shutil, signal, subprocess, sys, threading, time
+"""The database and the phones of the test of the provider in PostgreSQL."""
+import collections, contextlib, glob, json, os, shutil, subprocess, sys, threading, time
 
 import psycopg
 from pushcrypt import Certificate, DeviceRecord, ProviderPublicKey, PushcryptError
 from pushcrypt.testing import DeviceKey, open_push
-from scene import APP, Failure, wait
+from scene import APP, Failure
 
 FOLDER, PROGRAM, SERVICE = sys.argv[1:4]
 URL, LOG = f"host={FOLDER} dbname=postgres user=provider", os.path.join(FOLDER, "senders.log")
@@ -36,40 +36,6 @@ class Database:
     def stop(self):
         """As a crash: nothing is finished."""
         self.run("pg_ctl", "-D", self.folder, "-w", "-m", "immediate", "stop")
-
-
-class Processes:
-    """Senders, which a supervisor starts again."""
-
-    def __init__(self, commands):
-        self.commands, self.running, self.over = commands, [None] * len(commands), False
-        self.threads = [threading.Thread(target=self.supervise, args=(number,), daemon=True) for number in range(len(commands))]
-        for thread in self.threads:
-            thread.start()
-
-    def supervise(self, number):
-        while not self.over:
-            with open(LOG, "ab") as log:
-                self.running[number] = subprocess.Popen(self.commands[number], stderr=log)
-            self.running[number].wait()
-            time.sleep(0.1)
-
-    def kill(self, number, is_child=False):
-        """Kills a process, or the child that sends for it."""
-        def pids():
-            with contextlib.suppress(OSError, AttributeError), open(f"/proc/{self.running[number].pid}/task/{self.running[number].pid}/children") as file:
-                return [int(pid) for pid in file.read().split()]
-
-        wait(lambda: not is_child or pids(), 60, "a child runs")
-        with contextlib.suppress(OSError, IndexError):
-            os.kill(random.choice(pids() or []) if is_child else self.running[number].pid, signal.SIGKILL)
-
-    def end(self):
-        self.over = True
-        for process in filter(None, self.running):
-            process.kill()
-        for thread in self.threads:
-            thread.join(10)
 
 
 def persistently(work):

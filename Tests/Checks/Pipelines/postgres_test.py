@@ -3,13 +3,13 @@ the signing key is replaced. COUNT is the number of devices in the table, EVENTS
 
     postgres_test.py FOLDER PROGRAM SERVICE
 """
-import collections, contextlib, itertools, json, os, random, subprocess, sys, threading, time
+import collections, itertools, json, os, random, subprocess, sys, threading, time
 from datetime import datetime, timedelta, timezone
 
-from postgres_scene import FOLDER, LOG, PROGRAM, SECRET, SERVICE, URL, Database, Phone, Processes, persistently, rows
+from postgres_scene import FOLDER, LOG, PROGRAM, SECRET, SERVICE, URL, Database, Phone, persistently, rows
 from pushcrypt import Credential, ProviderKey, SigningKey, issue_certificate
 from pushcrypt.testing import DeviceKey
-from scene import APP, Failure, count, expect, main, wait
+from scene import APP, Workers, expect, figure, main, wait
 
 sys.path.insert(0, os.path.dirname(SERVICE))
 import provider
@@ -123,13 +123,13 @@ class Run:
             phone.register()
         rows("UPDATE devices SET confirmed_at = now() - interval '1 hour' WHERE device = 'gone'")
         expect("pushes", self.push("dora", "for dora"), 3)
-        wait(lambda: rows("SELECT token FROM devices WHERE device = 'gone'") == [(None,)], 60, "a dead token is gone")
-        wait(lambda: rows("SELECT reason, due IS NULL FROM pushes WHERE device = 'gone'") == [("no-token", True)], 90, "its push is given up")
-        wait(lambda: rows("SELECT reason FROM pushes WHERE device = 'healthy'") == [("sent",)], 60, "the healthy one is sent")
+        wait(lambda: rows("SELECT token FROM devices WHERE device = 'gone'") == [(None,)], "a dead token is gone")
+        wait(lambda: rows("SELECT reason, due IS NULL FROM pushes WHERE device = 'gone'") == [("no-token", True)], "its push is given up")
+        wait(lambda: rows("SELECT reason FROM pushes WHERE device = 'healthy'") == [("sent",)], "the healthy one is sent")
         expect("the renewed one has its token", rows("SELECT token FROM devices WHERE device = 'renewed'"), [(RENEWED,)])
         renewed.token = os.urandom(32).hex()
         renewed.register()
-        wait(lambda: rows("SELECT reason FROM pushes WHERE device = 'renewed'") == [("sent",)], 120, "the phone with a new token gets it")
+        wait(lambda: rows("SELECT reason FROM pushes WHERE device = 'renewed'") == [("sent",)], "the phone with a new token gets it")
 
 
 def test():
@@ -145,17 +145,17 @@ def test():
     address, folder = mock.stdout.readline().strip(), os.path.join(FOLDER, "apns")
     send = [PROGRAM, "send", "--retry-for", "30s", "--key", f"{folder}/AuthKey_ABC123DEFG.p8", "--key-id", "ABC123DEFG", "--team", "TEAM123456", "--host",
         address, "--ca-file", f"{folder}/authority.pem"]
-    processes = Processes([[sys.executable, SERVICE, URL, *send]] * 2)
+    senders = Workers([[sys.executable, SERVICE, URL, *send]] * 2, LOG)
     try:
-        phases(run, processes, database)
+        phases(run, senders, database)
     finally:
         run.finished, run.feeding = True, False
-        processes.end()
+        senders.end()
         mock.terminate()
         database.stop()
 
 
-def phases(run, processes, database):
+def phases(run, senders, database):
     for phone in run.phones:
         phone.register()
     run.attacks(run.phones[0])
@@ -168,23 +168,22 @@ def phases(run, processes, database):
     waits = []
     for number in range(KILLS):
         before = run.accepted()
-        for process in range(2):
-            processes.kill(process, is_child=random.random() < 0.3)
+        for sender in range(2):
+            senders.kill_one(sender)
             time.sleep(random.uniform(0, 0.3))
         database.stop()
         time.sleep(random.uniform(0, 0.3))
         database.start()
         if number % 4 == 0:
             waits.append(run.replace_key())
-        wait(lambda: run.accepted() > before, 300, "events are accepted again", threads)
-    wait(lambda: run.accepted() > EVENTS, 600, "events are accepted", threads)
+        wait(lambda: run.accepted() > before, "events are accepted again", threads)
+    wait(lambda: run.accepted() > EVENTS, "events are accepted", threads)
     run.feeding = False
     for thread in threads[1:]:
         thread.join(600)
-    count("ms that sealing waited for a new key", " ".join(map(str, waits)), "postgres")
     # What a killed sender had is leased for a minute.
-    wait(lambda: rows("SELECT count(*) FROM pushes WHERE due IS NOT NULL") == [(0,)], 600, "everything is sent", threads[:1])
-    wait(lambda: all(phone.messages.keys() >= run.expected[phone.name] for phone in run.phones), 60, "everything has arrived", threads[:1])
+    wait(lambda: rows("SELECT count(*) FROM pushes WHERE due IS NOT NULL") == [(0,)], "everything is sent", threads[:1])
+    wait(lambda: all(phone.messages.keys() >= run.expected[phone.name] for phone in run.phones), "everything has arrived", threads[:1])
     run.replace_key(stolen=True)
     for phone in run.phones:
         phone.register()
@@ -196,10 +195,8 @@ def phases(run, processes, database):
         phone, stored = run.phones[int(device[5:])], json.loads(text)
         expect(f"the row of {device}", (stored["user"], stored["public_key"], stored["generation"]), (phone.user, str(phone.keys[-1].public_key), phone.generation))
     expect("files with plaintext", subprocess.run(["grep", "-rl", SECRET, database.folder, LOG], capture_output=True, text=True).stdout, "")
-    count("devices", COUNT, "postgres")
-    count("pushes shown once each", run.accepted(), "postgres")
-    count("copies that a phone suppresses", sum(phone.copies for phone in run.phones) - run.accepted(), "postgres")
-    count("kills of each process and of the database", KILLS, "postgres")
+    copies = sum(phone.copies for phone in run.phones) - run.accepted()
+    figure("postgres", devices=COUNT, pushes=run.accepted(), kills_of_each=KILLS, copies=copies, most_ms_for_a_new_key=max(waits, default=0))
 
 
 main(test)

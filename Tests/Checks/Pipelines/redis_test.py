@@ -1,7 +1,7 @@
 """Workers process a Redis stream of events and are killed; every phone shows every message once."""
-import json, os, random, subprocess, sys, threading, time
+import json, os, random, subprocess, sys, threading
 import redis
-from scene import BROKEN, TO_USER, Phones, Provider, Workers, count, event, expect, main, moments, wait
+from scene import BROKEN, TO_USER, Phones, Provider, Workers, event, expect, figure, main, moments, wait
 
 EVENTS, KILLS = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 50))
 FOLDER, PROGRAM, WORKER = sys.argv[1:]
@@ -47,9 +47,9 @@ def run(server):
     workers = Workers(commands, os.path.join(FOLDER, "workers.log"))
     try:
         workers.kill_at(moments(EVENTS, KILLS), lambda: phones.arrived[0])
-        wait(lambda: workers.kills == KILLS, 600, "every kill has happened", [reading])
-        wait(lambda: len(phones.copies) == EVENTS, 120, "every event has arrived", [reading])
-        wait(lambda: len({line["error"]["message"] for line in refused}) == len(broken), 60, "what is broken was refused", [reading])
+        wait(lambda: workers.kills == KILLS, "every kill has happened", [reading])
+        wait(lambda: len(phones.copies) == EVENTS, "every event has arrived", [reading])
+        wait(lambda: len({line["error"]["message"] for line in refused}) == len(broken), "what is broken was refused", [reading])
         workers.stop()
     finally:
         workers.end()
@@ -60,12 +60,7 @@ def run(server):
     expect("entries that wait", server.xlen("pushes"), 0)
     expect("entries that a worker has taken", server.xpending("pushes", "sealers")["pending"], 0)
 
-    count("redis: messages", EVENTS)
-    count(f"redis: messages a second, with {KILLS} kills on the way", phones.rate())
-    count("redis: sealed again after a kill, under the same message id, and not shown again", copies - EVENTS)
-    count("redis: shown exactly once", EVENTS)
-    count("redis: refused with a reason", len(refused))
-    count("redis", workers.kills, "kills")
+    figure("redis", messages=EVENTS, kills=KILLS, a_second=phones.rate(), copies=copies - EVENTS, refused=len(refused))
 
 
 def test():
@@ -73,7 +68,7 @@ def test():
         ["redis-server", "--port", "0", "--unixsocket", SOCKET, "--save", "", "--appendonly", "no", "--dir", FOLDER],
         stdout=subprocess.DEVNULL)
     try:
-        wait(lambda: os.path.exists(SOCKET), 10, "the server listens")
+        wait(lambda: os.path.exists(SOCKET), "the server listens", seconds=60)
         run(redis.Redis(unix_socket_path=SOCKET))
     finally:
         process.terminate()

@@ -1,5 +1,5 @@
 """A provider, its phones and its events, and workers that are killed and started again, shared by the tests of all pipelines."""
-import collections, concurrent.futures, hashlib, json, os, random, signal, subprocess, sys, threading, time
+import collections, concurrent.futures, contextlib, json, os, random, signal, subprocess, sys, threading, time
 
 APP = "com.example.app"
 # A phone remembers the last 4,096 messages of a provider, more than any real phone gets within minutes.
@@ -32,35 +32,23 @@ def expect(name, found, expected):
     raise Failure(f"{name}: {found}, and not {expected}")
 
 
-def count(name, number, kind="pipelines"):
-    """A line as the summary of `make test` has them."""
-    print(f"{kind}: {name}: {number}", flush=True)
+def figure(engine, **values):
+    print(f"figure: {engine} {' '.join(f'{name}={value}' for name, value in values.items())}", flush=True)
 
 
-def slowness():
-    """How many times longer work takes now than on an idle core of 2.5 GHz, at least 1."""
-    start = time.monotonic()
-    hashlib.pbkdf2_hmac("sha256", b"", b"", 450_000)
-    return max(1, (time.monotonic() - start) / 0.1)
-
-
-def wait(condition, seconds, what, threads=()):
-    """Waits for a condition while the threads that must make it true are alive: so many seconds, or longer on a machine that is slow or busy."""
-    start = time.monotonic()
+def wait(condition, what, threads=(), seconds=1800):
+    """Waits for a condition while the threads that must make it true are alive."""
+    end = time.monotonic() + seconds
     while not condition():
         if any(not thread.is_alive() for thread in threads):
             raise Failure(f"a thread has ended before: {what}")
-        if (waited := time.monotonic() - start) > seconds and waited > seconds * slowness():
-            raise Failure(f"not within {waited:.0f} seconds: {what}")
+        if time.monotonic() > end:
+            raise Failure(f"not within {seconds} seconds: {what}")
         time.sleep(0.05)
 
 
 def token(number):
     return f"{number + 1:064x}"  # a token of zeros is no device
-
-
-def number_of(token):
-    return int(token, 16) - 1
 
 
 def phone_of(number):
@@ -165,18 +153,14 @@ class Phones:
 
 
 def kill(pid):
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            return [int(pid) for pid in file.read().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(pid) for pid in file.read().split()]
+    return []
 
 
 class Workers:
@@ -193,13 +177,14 @@ class Workers:
         while not self.stopping.is_set():
             worker = self.running[index] = subprocess.Popen(self.commands[index], stderr=self.log)
             worker.wait()
+            time.sleep(0.05)
 
-    def kill_one(self):
-        """Kills a worker, the program that seals for it, or both at once."""
+    def kill_one(self, index=None):
+        """Kills a worker, the program that seals or sends for it, or both at once."""
         sealers = []
         while not sealers:
             time.sleep(0.01)
-            worker = random.choice(self.running)
+            worker = random.choice(self.running) if index is None else self.running[index]
             sealers = children(worker.pid) if worker else []
         self.sealers.update(sealers)
         for pid in random.choice(([worker.pid], sealers, [worker.pid, *sealers])):
@@ -220,21 +205,19 @@ class Workers:
 
     def stop(self):
         """Ends the workers as an operator does; they finish their work and leave nothing running."""
-        wait(lambda: all(children(worker.pid) for worker in self.running), 60, "every worker has started")
+        wait(lambda: all(children(worker.pid) for worker in self.running), "every worker has started")
         self.stopping.set()
         for worker in self.running:
             self.sealers.update(children(worker.pid))
             worker.send_signal(signal.SIGTERM)
         expect("exit codes of the workers", [worker.wait(60) for worker in self.running], [0] * len(self.running))
-        wait(lambda: not any(map(self.seals, self.sealers)), 10, "no sealer outlives its worker")
+        wait(lambda: not any(map(self.seals, self.sealers)), "no sealer outlives its worker", seconds=10)
 
     def seals(self, pid):
         """Whether a process is a sealer, not another process with a reused number."""
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                return b"\0seal\0" in file.read()
-        except (FileNotFoundError, ProcessLookupError):
-            return False
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"\0seal\0" in file.read()
+        return False
 
     def end(self):
         """In any case nothing continues to run."""

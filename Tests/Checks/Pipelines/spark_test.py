@@ -1,6 +1,6 @@
 """The Spark job of the page seals a folder of events, and some of its sealers are killed; every phone shows every message once."""
-import glob, json, os, random, re, signal, subprocess, sys, threading, time
-from scene import BROKEN, Phones, Provider, count, event, expect, kill, main
+import contextlib, glob, json, os, random, re, signal, subprocess, sys, threading, time
+from scene import BROKEN, Phones, Provider, event, expect, figure, kill, main
 
 EVENTS, KILLS, FILES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 5)), 20
 FOLDER, PROGRAM, PAGE = sys.argv[1:]
@@ -41,12 +41,9 @@ def write_job(places):
 def sealers():
     """The sealers that the job started; the shells around them have another name."""
     for path in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            with open(path, "rb") as file:
-                if file.read().split(b"\0")[0] == PROGRAM.encode():
-                    yield int(path.split("/")[2])
-        except (FileNotFoundError, ProcessLookupError):
-            pass
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(path, "rb") as file:
+            if file.read().split(b"\0")[0] == PROGRAM.encode():
+                yield int(path.split("/")[2])
 
 
 def kill_some(job, killed):
@@ -57,14 +54,6 @@ def kill_some(job, killed):
             if sealer not in killed:
                 kill(sealer)
                 killed.append(sealer)
-
-
-def end_all(job):
-    """Ends the job with everything that it started."""
-    try:
-        os.killpg(job.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def lines(folder):
@@ -97,7 +86,9 @@ def test():
         rate = round(EVENTS / (time.monotonic() - start))
         killer.join()
     finally:
-        end_all(job)
+        # With everything that it started.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(job.pid, signal.SIGKILL)
     expect("the exit code of the job", job.returncode, 0)
     expect("sealers killed", len(killed), KILLS)
 
@@ -109,11 +100,7 @@ def test():
     refused = {json.loads(text)["error"]["code"] for text in lines(os.path.join(made, "refused"))}
     expect("codes of what is broken", refused, {code for _, code in BROKEN})
 
-    count("spark: messages", EVENTS)
-    count(f"spark: messages a second, the start of Spark included, with {KILLS} kills on the way", rate)
-    count("spark: shown exactly once", EVENTS)
-    count("spark: refused with a reason", broken)
-    count("spark", len(killed), "kills")
+    figure("spark", messages=EVENTS, kills=KILLS, a_second=rate, refused=broken)
 
 
 main(test)
