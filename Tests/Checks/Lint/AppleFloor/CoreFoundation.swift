@@ -5,7 +5,6 @@ public typealias CFTypeRef = AnyObject
 public typealias CFIndex = Int
 public typealias CFTypeID = UInt
 public typealias CFStringEncoding = UInt32
-public typealias CFHashCode = UInt
 public class CFAllocator: @unchecked Sendable { public init() {} }
 public class CFString: @unchecked Sendable { public init() {} }
 public class CFData: @unchecked Sendable { public init() {} }

@@ -43,18 +43,6 @@ public var S_IFIFO: mode_t { 0o010000 }
 public var S_IFCHR: mode_t { 0o020000 }
 /// A socket.
 public var S_IFSOCK: mode_t { 0o140000 }
-/// Everything for the owner.
-public var S_IRWXU: mode_t { 0o700 }
-/// Reading for the owner.
-public var S_IRUSR: mode_t { 0o400 }
-/// Writing for the owner.
-public var S_IWUSR: mode_t { 0o200 }
-/// Everything for the group.
-public var S_IRWXG: mode_t { 0o070 }
-/// Writing for the group.
-public var S_IWGRP: mode_t { 0o020 }
-/// Everything for others.
-public var S_IRWXO: mode_t { 0o007 }
 /// Writing for others.
 public var S_IWOTH: mode_t { 0o002 }
 /// Only the owner of an entry may remove it.

@@ -46,7 +46,6 @@ int fstatat(int, const char *, struct stat *, int);
 int chmod(const char *, mode_t);
 int fchmod(int, mode_t);
 int mkdir(const char *, mode_t);
-int mkdirat(int, const char *, mode_t);
 mode_t umask(mode_t);
 
 // fcntl.h, sys/file.h
@@ -54,44 +53,26 @@ mode_t umask(mode_t);
 #define O_WRONLY 0x0001
 #define O_RDWR 0x0002
 #define O_NONBLOCK 0x0004
-#define O_APPEND 0x0008
 #define O_NOFOLLOW 0x0100
 #define O_NOCTTY 0x20000
 #define O_CREAT 0x0200
-#define O_TRUNC 0x0400
 #define O_EXCL 0x0800
 #define O_DIRECTORY 0x100000
-#define O_NONBLOCK 0x0004
 #define O_CLOEXEC 0x1000000
 #define AT_FDCWD (-2)
 #define AT_SYMLINK_NOFOLLOW 0x0020
-#define AT_REMOVEDIR 0x0080
 #define F_GETFD 1
 #define F_SETFD 2
 #define FD_CLOEXEC 1
-#define F_GETFL 3
-#define F_SETFL 4
-#define F_SETLK 8
-#define F_SETLKW 9
-#define F_FULLFSYNC 51
-#define F_RDLCK 1
-#define F_UNLCK 2
-#define F_WRLCK 3
-#define LOCK_SH 1
 #define LOCK_EX 2
 #define LOCK_NB 4
-#define LOCK_UN 8
-struct flock { off_t l_start, l_len; pid_t l_pid; short l_type, l_whence; };
 int flock(int, int);
 
 // unistd.h, stdio.h
 #define SEEK_SET 0
 #define SEEK_CUR 1
-#define SEEK_END 2
 ssize_t read(int, void *, size_t);
 ssize_t write(int, const void *, size_t);
-ssize_t pread(int, void *, size_t, off_t);
-ssize_t pwrite(int, const void *, size_t, off_t);
 off_t lseek(int, off_t, int);
 int close(int);
 int fsync(int);
@@ -103,13 +84,10 @@ int renameat(int, const char *, int, const char *);
 int rmdir(const char *);
 int unlink(const char *);
 int unlinkat(int, const char *, int);
-uid_t getuid(void);
 uid_t geteuid(void);
-gid_t getegid(void);
 pid_t getpid(void);
 int isatty(int);
 int symlink(const char *, const char *);
-#define X_OK 1
 #define W_OK 2
 int access(const char *, int);
 int pipe(int[2]);
@@ -128,7 +106,6 @@ struct dirent {
     char d_name[1024];
 };
 DIR *opendir(const char *);
-DIR *fdopendir(int);
 struct dirent *readdir(DIR *);
 int closedir(DIR *);
 
@@ -141,9 +118,7 @@ char *strdup(const char *);
 char *mkdtemp(char *);
 _Noreturn void exit(int);
 void *memchr(const void *, int, size_t);
-int memcmp(const void *, const void *, size_t);
 void *memcpy(void *, const void *, size_t);
-void *memset(void *, int, size_t);
 size_t strlen(const char *);
 char *strerror(int);
 
@@ -151,20 +126,11 @@ char *strerror(int);
 #define EPERM 1
 #define ENOENT 2
 #define EINTR 4
-#define EIO 5
-#define EBADF 9
-#define ENOMEM 12
-#define EACCES 13
 #define EEXIST 17
-#define EXDEV 18
 #define ENOTDIR 20
-#define EISDIR 21
 #define EINVAL 22
 #define EMFILE 24
-#define EFBIG 27
 #define ENOSPC 28
-#define EROFS 30
-#define EMLINK 31
 #define EPIPE 32
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
@@ -172,13 +138,8 @@ char *strerror(int);
 #define ENFILE 23
 #define EADDRINUSE 48
 #define ECONNABORTED 53
-#define ECONNRESET 54
 #define ECONNREFUSED 61
-#define ETIMEDOUT 60
-#define ELOOP 62
 #define ENAMETOOLONG 63
-#define ENOTEMPTY 66
-#define ENXIO 6
 #define EDQUOT 69
 #define ENOSYS 78
 #define EOPNOTSUPP 102
@@ -200,7 +161,6 @@ int pthread_cond_init(pthread_cond_t *, const pthread_condattr_t *);
 int pthread_cond_destroy(pthread_cond_t *);
 int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
 int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
-int pthread_cond_signal(pthread_cond_t *);
 int pthread_cond_broadcast(pthread_cond_t *);
 
 // signal.h, sys/wait.h
@@ -263,7 +223,6 @@ int bind(int, const struct sockaddr *, socklen_t);
 int listen(int, int);
 int accept(int, struct sockaddr *, socklen_t *);
 ssize_t send(int, const void *, size_t, int);
-ssize_t recv(int, void *, size_t, int);
 
 // sys/resource.h, termios.h
 typedef uint64_t rlim_t;

@@ -6,9 +6,6 @@ public enum DispatchTimeInterval: Equatable, Sendable {
 }
 public struct DispatchTime: Comparable, Sendable {
     public static func now() -> DispatchTime { fatalError() }
-    public static let distantFuture = DispatchTime.now()
-    public var uptimeNanoseconds: UInt64 { 0 }
-    public init(uptimeNanoseconds: UInt64) { fatalError() }
     public static func < (a: DispatchTime, b: DispatchTime) -> Bool { false }
 }
 public func + (a: DispatchTime, b: DispatchTimeInterval) -> DispatchTime { a }
@@ -19,7 +16,6 @@ public struct DispatchQoS: Equatable, Sendable {
         userInitiated = DispatchQoS(), userInteractive = DispatchQoS(), unspecified = DispatchQoS()
 }
 public enum DispatchTimeoutResult: Sendable { case success, timedOut }
-public final class DispatchSpecificKey<T>: @unchecked Sendable { public init() {} }
 public struct DispatchWorkItemFlags: OptionSet, Sendable {
     public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue };
     public static let barrier = Self(rawValue: 1)
@@ -61,9 +57,6 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
         execute work: @escaping @Sendable @convention(block) () -> Void
     ) {}
     public func sync<T>(execute work: () throws -> T) rethrows -> T { fatalError() }
-    public func setSpecific<T>(key: DispatchSpecificKey<T>, value: T?) {}
-    public func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? { nil }
-    public class func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? { nil }
 }
 public protocol DispatchSourceProtocol: AnyObject {
     func setEventHandler(

@@ -6,7 +6,6 @@
 @_exported public import CoreFoundation
 @_exported public import Darwin
 public typealias TimeInterval = Double
-public typealias unichar = UInt16
 public struct NSZone {}
 public protocol NSObjectProtocol: AnyObject { func isEqual(_ object: Any?) -> Bool; var hash: Int { get } }
 open class NSObject: NSObjectProtocol, Equatable, Hashable, CustomStringConvertible {
@@ -34,9 +33,6 @@ open class NSCoder: NSObject {
     open func containsValue(forKey key: String) -> Bool { false }
     public func decodeObject<T: NSObject & NSCoding>(of cls: T.Type, forKey key: String) -> T? { nil }
     public func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? { nil }
-    @available(iOS 14, *) public func decodeArrayOfObjects<T: NSObject & NSSecureCoding>(
-        ofClass cls: T.Type, forKey key: String
-    ) -> [T]? { nil }
 }
 public struct PersonNameComponents {}
 open class NSString: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
@@ -61,9 +57,6 @@ open class NSNumber: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     open func copy(with zone: NSZone? = nil) -> Any { self }
     open class var supportsSecureCoding: Bool { true }
     open var intValue: Int { 0 }
-    open var uintValue: UInt { 0 }
-    open var uint64Value: UInt64 { 0 }
-    open var boolValue: Bool { false }
     open var doubleValue: Double { 0 }
 }
 open class NSDictionary: NSObject, NSSecureCoding {
@@ -104,7 +97,7 @@ open class NSNull: NSObject, NSSecureCoding {
 }
 open class NSError: NSObject, Error, @unchecked Sendable {
     public init(domain: String, code: Int, userInfo: [String: Any]? = nil) {}; open var domain: String { "" };
-    open var code: Int { 0 }; open var userInfo: [String: Any] { [:] }; open var localizedDescription: String { "" }
+    open var code: Int { 0 }; open var userInfo: [String: Any] { [:] }
 }
 open class NSLock: NSObject, @unchecked Sendable {
     public override init() {}; open func lock() {}; open func unlock() {};
@@ -113,8 +106,7 @@ open class NSLock: NSObject, @unchecked Sendable {
 public struct UUID: Hashable, Sendable { public init() {}; public var uuidString: String { "" } }
 public struct Date: Hashable, Comparable, Sendable {
     public init() {}; public init(timeIntervalSince1970: TimeInterval) {};
-    public init(timeIntervalSinceReferenceDate: TimeInterval) {}
-    public var timeIntervalSince1970: TimeInterval { 0 }; public var timeIntervalSinceReferenceDate: TimeInterval { 0 }
+    public var timeIntervalSince1970: TimeInterval { 0 }
     public func timeIntervalSince(_ d: Date) -> TimeInterval { 0 }
     @available(iOS 15, *) public static var now: Date { Date() }
     public static func < (a: Date, b: Date) -> Bool { false }
@@ -136,7 +128,6 @@ public struct Data: Hashable, Sendable, RandomAccessCollection, MutableCollectio
     public struct WritingOptions: OptionSet, Sendable {
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue };
         public static let atomic = Self(rawValue: 1);
-        public static let completeFileProtectionUntilFirstUserAuthentication = Self(rawValue: 2)
         public static let noFileProtection = Self(rawValue: 4)
     }
     public func write(to url: URL, options: WritingOptions = []) throws {}
@@ -176,13 +167,11 @@ public struct URL: Hashable, Sendable, CustomStringConvertible {
     public init(fileURLWithPath: String, isDirectory: Bool) {}
     public var path: String { "" }; public var scheme: String? { nil }; public var host: String? { nil };
     public var lastPathComponent: String { "" }; public var pathExtension: String { "" };
-    public var isFileURL: Bool { true }; public var absoluteString: String { "" }; public var description: String { "" }
+    public var isFileURL: Bool { true }; public var description: String { "" }
     @available(iOS 16, *) public func path(percentEncoded: Bool = true) -> String { "" }
-    @available(iOS 16, *) public func appending(path: String) -> URL { self }
     public func appendingPathComponent(_ c: String) -> URL { self }
     public func appendingPathComponent(_ c: String, isDirectory: Bool) -> URL { self }
     public func deletingLastPathComponent() -> URL { self }
-    public func deletingPathExtension() -> URL { self }
     public func resourceValues(forKeys: Set<URLResourceKey>) throws -> URLResourceValues { URLResourceValues() }
     public mutating func setResourceValues(_ v: URLResourceValues) throws {}
 }
@@ -249,7 +238,6 @@ open class JSONSerialization: NSObject {
     }
     public struct WritingOptions: OptionSet, Sendable {
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static var sortedKeys: Self { Self(rawValue: 2) };
         @available(iOS 13, *) public static var withoutEscapingSlashes: Self { Self(rawValue: 8) }
     }
     open class func isValidJSONObject(_ o: Any) -> Bool { false }
@@ -335,9 +323,6 @@ public struct CGFloat: Hashable, Comparable, Sendable, ExpressibleByFloatLiteral
     public static func + (a: Self, b: Self) -> Self { a }; public static func - (a: Self, b: Self) -> Self { a };
     public static func * (a: Self, b: Self) -> Self { a }; public static func *= (a: inout Self, b: Self) {};
     public static func < (a: Self, b: Self) -> Bool { false }; public static func / (a: Self, b: Self) -> Self { a }
-}
-public struct CGPoint: Hashable, Sendable {
-    public init(x: CGFloat, y: CGFloat) {}; public init() {}; public static let zero = CGPoint()
 }
 public struct CGSize: Hashable, Sendable {
     public init(width: CGFloat, height: CGFloat) {}; public init() {}; public static let zero = CGSize();
