@@ -86,17 +86,7 @@ def forms(text):
     """A secret key in every form that could be in a file: its text, in either case, and its bytes."""
     # A signing key's file has its certificate and its provider's key in further lines.
     text = text.split(b"\n")[0]
-    return {text.upper(), text.lower(), _bytes(text)}
-
-
-def _bytes(text):
-    letters = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-    # Five bits each, after the last 1, without the six of the checksum.
-    number = 0
-    digits = text.lower().rsplit(b"1", 1)[1][:-6]
-    for digit in digits:
-        number = number << 5 | letters.index(digit)
-    return (number >> len(digits) * 5 % 8).to_bytes(len(digits) * 5 // 8, "big")
+    return {text.upper(), text.lower(), secret_forms.key_of_text(text.decode())}
 
 
 def found_in(store, needles):

@@ -80,7 +80,6 @@ def late(seconds):
 
 # MARK: strace
 
-def strace(*options, environment=None):
-    """The prefix of a traced command. The variables are the command's, not strace's."""
-    variables = [f"-E{name}={value}" for name, value in (environment or {}).items()]
-    return ("strace", "-f", "-qq", *variables, *options, "--")
+def strace(*options):
+    """The prefix of a traced command."""
+    return ("strace", "-f", "-qq", *options, "--")

@@ -136,20 +136,22 @@ class Life(Scene):
         self.imported_record = None
         self.messages = []
 
-    def note(self):
-        """Records the sealed forms now in the stores, and the secrets of the active keys."""
+    def note(self, asks=True):
+        """Records the sealed forms now in the stores, and the secrets of the active keys if a command may be asked for them."""
         phone, provider = bytes_on_disk.contents(self.phone), bytes_on_disk.contents(self.provider)
         if phone is not None and phone.keys:
             for key in phone.keys:
                 self.needles["device", key.generation] |= bytes_on_disk.pieces(phone.state)
-            active = next(key.generation for key in phone.keys if key.state == bytes_on_disk.ACTIVE)
-            self.secret(self.phone, "device", active)
+            if asks:
+                active = next(key.generation for key in phone.keys if key.state == bytes_on_disk.ACTIVE)
+                self.secret(self.phone, "device", active)
         if provider is not None and provider.signs:
             past, is_offline, _ = provider.signs
             if not is_offline:
                 self.needles["provider", 0] |= bytes_on_disk.pieces(provider.provider)
             self.needles["signer", past] |= bytes_on_disk.pieces(provider.provider)
-            self.secret(self.provider, "signer" if past or is_offline else "provider", past)
+            if asks:
+                self.secret(self.provider, "signer" if past or is_offline else "provider", past)
         return self
 
     def secret(self, store, side, number):

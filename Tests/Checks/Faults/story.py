@@ -1,28 +1,10 @@
 """The history of two stores from their creation to a log-out, recorded call by call."""
-import dataclasses, json, time
+import json, time
 
-import bytes_on_disk, cases, program
-from checker import Facts
+import cases, program
 from scene import APP, Life, Message, received
 
 IMPORTED = 20
-
-
-@dataclasses.dataclass(frozen=True)
-class Step:
-    """One command: what the stores are before it and after it."""
-    name: str
-    arguments: tuple
-    store: str
-    input: bytes
-    before: Facts
-    after: Facts
-    again: tuple
-
-    def repeat(self, stores):
-        done = stores.run(stores.root / self.store, *self.arguments, input=self.input)
-        if done.exit not in self.again:
-            raise program.Failure(f"{self.name}, repeated, ended with {done.exit}: {done.messages.decode()}")
 
 
 class Story:
@@ -53,23 +35,13 @@ class Story:
             raise program.Failure(f"{name} fails undisturbed: {done.messages.decode()}")
         self.gone |= gone
         self.kept = tuple(message for message in self.kept if message.generation not in ends)
-        self.steps.append(Step(name, arguments, store, input, before, self.facts(), again))
+        self.steps.append(cases.Case(name, self.life, arguments, before, self.facts(), store, input, again=again))
         self.end = time.time()
         with self.log.open("a") as log:
             log.write(f"mark {name}\n")
-        self.note()
+        # A command would change the files unrecorded.
+        self.life.note(asks=False)
         return done.output
-
-    def note(self):
-        """Reads the stores without a command, which would change their files unrecorded."""
-        phone, provider = map(bytes_on_disk.contents, (self.life.phone, self.life.provider))
-        for key in phone.keys if phone is not None else ():
-            self.life.needles["device", key.generation] |= bytes_on_disk.pieces(phone.state)
-        if provider is not None and provider.signs:
-            past, is_offline, _ = provider.signs
-            if not is_offline:
-                self.life.needles["provider", 0] |= bytes_on_disk.pieces(provider.provider)
-            self.life.needles["signer", past] |= bytes_on_disk.pieces(provider.provider)
 
     def send(self, generation):
         """A message in transit from now on."""
