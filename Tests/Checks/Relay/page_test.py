@@ -1,7 +1,7 @@
 """Follows Docs/SelfHostedServer.md: servers in Python and JavaScript, each from a phone's record to the first push that the phone opens, through a
 publisher's relay. Called by relay_test.py with a Python that has `cryptography` 40.
 
-    page_test.py ORIGIN FOLDER ACCEPTED NODE      of a relay whose origin is its address, its folder, and the file of what its APNs accepted
+    page_test.py ORIGIN ACCEPTED NODE      of a relay whose origin is its address, and the file of what its APNs accepted
 """
 import json, os, re, subprocess, sys, tempfile, types, urllib.request
 
@@ -14,7 +14,7 @@ from pushcrypt import ProviderKey, ProviderPublicKey  # noqa: E402
 from pushcrypt.relay import PushKey  # noqa: E402
 from pushcrypt.testing import DeviceKey, open_push  # noqa: E402
 
-ORIGIN, FOLDER, ACCEPTED, NODE = sys.argv[1:]
+ORIGIN, ACCEPTED, NODE = sys.argv[1:]
 TOPIC, LINES = "com.example.app", 15
 with open(os.path.join(ROOT, "Docs/SelfHostedServer.md"), encoding="utf-8") as file:
     page = file.read().replace("https://push.example.com", ORIGIN)
@@ -41,8 +41,8 @@ class Phone:
 
     def opened(self):
         with open(ACCEPTED, encoding="utf-8") as file:
-            [body] = [body for path, body in map(json.loads, file) if path.endswith(self.token)]
-        return json.loads(open_push(body.encode(), topic=TOPIC, device=self.key, provider=self.pin).payload)
+            [line] = [line for line in map(json.loads, file) if line["token"] == self.token]
+        return json.loads(open_push(json.dumps(line["payload"]), topic=TOPIC, device=self.key, provider=self.pin).payload)
 
 
 class httpx:

@@ -12,6 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "Send")]
 from client import PushKey, envelope  # noqa: E402
 from mock import Fault  # noqa: E402
+from serve import Accepted  # noqa: E402
 from world import BehindNginx, Place, free_port  # noqa: E402
 
 ACCEPTED, UNKNOWN = (200, "apns", None, None), (504, "relay", "no-answer", "unknown")
@@ -58,29 +59,6 @@ def test_what_apns_did_not_read_is_repeated_and_nothing_else(place, node):
         assert sorted(paths) == sorted(f"/3/device/{token}" for token in server.tokens)
 
 
-def test_a_flood_of_grants_from_one_address_stops_nobody(place, node):
-    with place.relay(node) as relay, concurrent.futures.ThreadPoolExecutor(4) as pool:
-        server, flood, statuses, until = Server(place, relay), relay.client(), [], time.monotonic() + 6
-
-        def ask():
-            connection = flood.connection()
-            # However slow the machine is, more than a minute's limit.
-            while time.monotonic() < until or len(statuses) < 80:
-                body = json.dumps(flood.phone(os.urandom(32).hex(), server.key))
-                statuses.append(flood.send("POST", "/v1/grants", body, connection=connection).status)
-            connection.close()
-
-        asking = [pool.submit(ask) for _ in range(4)]
-        while time.monotonic() < until:
-            assert server.push() == [ACCEPTED]
-            relay.client().grant(os.urandom(32).hex(), server.key)
-            time.sleep(0.2)
-        for one in asking:
-            one.result()
-    assert (statuses.count(200), statuses.count(429)) == (60, len(statuses) - 60), statuses
-    print(f"figure: relay-flood grants_a_minute={len(statuses) * 10} answered_429={statuses.count(429)}", flush=True)
-
-
 def test_behind_nginx_each_client_has_its_limits(place, node):
     with place.relay(node, BehindNginx) as relay:
         server, client, statuses = Server(place, relay), relay.client(), []
@@ -122,29 +100,16 @@ def test_metrics_are_told_on_this_machine_and_logs_have_no_secret(place, node):
     assert not any(secret in log for secret in (server.tokens[0], server.grants[0], server.key.text))
 
 
-class Accepted(list):
-    """What APNs accepted, also as lines of a file."""
-
-    def __init__(self, path):
-        self.path = path
-        open(path, "w").close()
-
-    def append(self, request):
-        super().append(request)
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps([request.path, request.body.decode()]) + "\n")
-
-
 def test_the_page_for_servers(place, node):
     """Docs/SelfHostedServer.md, with a relay whose origin is its address."""
     python = os.path.join(HERE, "../../../.build/relay/bin/python")
     if not os.path.exists(python):
         return print("SKIPPED: the page: make setup PART=relay")
-    relay, place.mock.taken = place.relay(node), Accepted(os.path.join(place.folder, "accepted"))
-    address = f"http://127.0.0.1:{relay.port}"
+    relay, accepted = place.relay(node), os.path.join(place.folder, "accepted")
+    place.mock.taken, address = Accepted(accepted), f"http://127.0.0.1:{relay.port}"
     relay.configure(origin=address)
     with relay:
-        words = [python, os.path.join(HERE, "page_test.py"), address, relay.folder, place.mock.taken.path, node]
+        words = [python, os.path.join(HERE, "page_test.py"), address, accepted, node]
         done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-1500:]
 
