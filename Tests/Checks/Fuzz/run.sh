@@ -4,9 +4,7 @@
 #        run.sh short [TARGET ...]             replays the corpus and tries some thousand inputs more, for `make check`
 #        run.sh minimise [TARGET ...]          puts what was found into the corpus: as few files as reach as much
 #        run.sh try TARGET FILE                runs one input
-#        run.sh figures                        prints the sums of the ledger
-# FUZZ_PROGRAMS names a folder with a copy of an earlier build, .build/fuzz/release/{Fuzzer,commit}; FUZZ_JOBS is the
-# number of targets to run at a time, FUZZ_SECONDS the time of a short run, FUZZ_WORK the folder instead of .build/fuzz.
+# FUZZ_SECONDS is the time of a short run, FUZZ_WORK the folder instead of .build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 here=Tests/Checks/Fuzz
@@ -14,8 +12,6 @@ work=${FUZZ_WORK:-.build/fuzz}
 logs=$work/logs
 seeds=$work/seeds
 ledger=$here/ledger.tsv
-programs=${FUZZ_PROGRAMS:-}
-jobs=${FUZZ_JOBS:-2}
 
 # Each target with the longest input to try.
 table='answer 700
@@ -53,12 +49,10 @@ version() {
 
 # Builds the program, optimised or, in half the time, not.
 build() {
-    [ -z "$programs" ] || return 0
     PUSHCRYPT_FUZZ=1 swift build -c release --scratch-path "$1" --product Fuzzer --quiet \
         -Xswiftc "$2" -Xswiftc -enable-testing -Xswiftc -parse-as-library \
         -Xswiftc -sanitize=fuzzer,address -Xswiftc -Xfrontend -Xswiftc -function-sections
     programs=$1/release
-    version >"$programs/commit"
 }
 
 # Sets `command` to the command line of a target, without its task.
@@ -101,12 +95,12 @@ executions() {
     echo "${count:-0}"
 }
 
-# Calls a function for each target, for some at a time.
+# Calls a function for each target, for two at a time.
 run_all() {
     local each=$1 target running=0 failed=0
     shift
     for target; do
-        if [ "$running" -ge "$jobs" ]; then
+        if [ "$running" -ge 2 ]; then
             wait -n || failed=1
             running=$((running - 1))
         fi
@@ -183,7 +177,7 @@ fuzz)
     [ $# -gt 0 ] || set -- $all
     for target; do command_of "$target"; done
     build "$work" -O
-    commit=$(<"$programs/commit")
+    commit=$(version)
     status=0
     run_all fuzz_one "$@" || status=1
     figures
@@ -207,9 +201,8 @@ try)
     command_of "$1"
     exec "${command[@]}" "$2"
     ;;
-figures) figures ;;
 *)
-    sed -n '3,9s/^# //p' "$0" >&2
+    sed -n '3,7s/^# //p' "$0" >&2
     exit 64
     ;;
 esac
