@@ -317,7 +317,7 @@ check_send() {
 check_library() {
     local root=$1 folder
     folder=$(dirname "$(find "$root/usr/lib" -name pushcrypt.pc)")
-    Tests/Checks/CLibrary/example.sh seal.c >"$out/seal.c"
+    Tests/Checks/block.sh 'example: seal.c' Sources/Languages/c/README.md >"$out/seal.c"
     # shellcheck disable=SC2046
     clang "$out/seal.c" $(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$folder PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
         PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs pushcrypt) -Wl,--allow-shlib-undefined -o "$root/tmp/seal"

@@ -48,8 +48,7 @@ grep -q "#define PUSHCRYPT_VERSION \"$version\"" "$include/pushcrypt.h" || fail 
 document=Sources/Languages/c/README.md
 examples=0
 for name in $(sed -nE 's/^<!-- example: (.*) -->$/\1/p' "$document"); do
-    Tests/Checks/CLibrary/example.sh "$name" >"$work/$name"
-    [ -s "$work/$name" ] || fail "$document has nothing below the name of $name"
+    Tests/Checks/block.sh "example: $name" "$document" >"$work/$name"
     examples=$((examples + 1))
 done
 [ "$examples" -eq 2 ] || fail "$document has $examples examples, and 2 are run here"

@@ -11,16 +11,9 @@ mkdir "$place/home" "$place/pushcrypt"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$place/pushcrypt"
 
 # The files that the document shows, at the places it names.
-block() {
-    awk -v mark="$1" '
-        $0 == mark { found = 1; next }
-        found && /^```/ { if (inside) exit; inside = 1; next }
-        inside { print }' README.md
-}
 mkdir -p "$place/provider/Sources/provider"
-block '<!-- file: Package.swift -->' >"$place/provider/Package.swift"
-block '<!-- example: provider -->' >"$place/provider/Sources/provider/main.swift"
-[ -s "$place/provider/Package.swift" ] && [ -s "$place/provider/Sources/provider/main.swift" ]
+Tests/Checks/block.sh 'file: Package.swift' README.md >"$place/provider/Package.swift"
+Tests/Checks/block.sh 'example: provider' README.md >"$place/provider/Sources/provider/main.swift"
 
 # Each block starts in the copy, with the variables that earlier blocks exported. Each line is shown before it is run.
 awk -v quote="'" '

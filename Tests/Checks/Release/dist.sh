@@ -25,8 +25,7 @@ rm "$work/kit/LICENSE"
     fail 'the kit has other files'
 
 # A wheel, its dependencies, and no network; then the first push of the README.
-awk '/^<!-- example: seal.py -->$/ { found = 1; next } found && /^```/ { if (inside) exit; inside = 1; next } inside' \
-    Sources/Languages/python/README.md >"$work/seal.py"
+Tests/Checks/block.sh 'example: seal.py' Sources/Languages/python/README.md >"$work/seal.py"
 ln -s "$root/.build" "$root/dist" "$work"
 cd "$work"
 {
