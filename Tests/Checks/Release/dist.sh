@@ -25,16 +25,14 @@ rm "$work/kit/LICENSE"
     fail 'the kit has other files'
 
 # A wheel, its dependencies, and no network; then the first push of the README.
-Tests/Checks/block.sh 'example: seal.py' Sources/Languages/python/README.md >"$work/seal.py"
+Tests/Checks/block.sh 'example: first.py' Sources/Languages/python/README.md >"$work/first.py"
 ln -s "$root/.build" "$root/dist" "$work"
 cd "$work"
 {
     python3 -m venv v && v/bin/pip install --no-index --find-links .build/wheels dist/pushcrypt-*.whl
 } >log 2>&1 || { cat log >&2; fail 'the wheel cannot be installed'; }
 tar -xzf dist/pushcrypt-*-linux-"$(uname -m)".tar.gz --strip-components 1
-bin/pushcrypt key new provider -o provider.key >provider.pub
-bin/pushcrypt key new device -o phone.key >phone.pub
-v/bin/python seal.py >push.json
+(umask 077 && v/bin/python first.py >payload)
 bin/pushcrypt open --banner --topic com.example.app --device-key-file phone.key --provider "$(cat provider.pub)" push.json >shown
 grep -q '│ Table for two ' shown || fail 'the push of the wheel does not open'
 echo "dist: $(wc -l <dist/SHA256SUMS) files: sums, bill of materials, provenance; the wheel seals a push that opens"
