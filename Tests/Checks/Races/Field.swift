@@ -39,7 +39,7 @@ final class Field: @unchecked Sendable {
     private let slots: [Slot]
     private let phone: TestPhone
     private let requests: [UNNotificationRequest]
-    private var clock = RoundClock()
+    private var clock = ManualClock()
     private var records: [Record] = []
     private(set) var outcomes: [String: Int] = [:]
 
@@ -52,7 +52,7 @@ final class Field: @unchecked Sendable {
 
     /// Makes the handler of the next round, on the first thread.
     func prepare(_ round: Int) {
-        clock = RoundClock()
+        clock = ManualClock()
         records.append(Record())
         var configuration = phone.configuration
         configuration.clock = clock
@@ -77,7 +77,7 @@ final class Field: @unchecked Sendable {
             usleep(UInt32(random.next() % 3000))
             switch random.next() % 6 {
             case 0: slots[thread].handler?.timeWillExpire()
-            case 1: clock.ring()
+            case 1: clock.advance(milliseconds: 3_600_000)
             default: break
             }
         }
