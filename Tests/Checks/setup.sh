@@ -244,10 +244,7 @@ setup() {
             'relay needs Node 20 or later: Debian 13 has it'
     fi
     case $what in
-    scale)
-        environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt
-        environment postgres Tests/Checks/Pipelines/postgres-requirements.txt
-        ;;
+    scale) environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt ;;
     relay) environment relay Tests/Checks/Relay/requirements.txt ;;
     senders) environment senders Tests/Checks/Packages/senders-requirements.txt ;;
     xcode) environment xcode Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Xcode/requirements.txt ;;
