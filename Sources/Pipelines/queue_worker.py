@@ -173,8 +173,8 @@ def line(place, given):
         if value.startswith(b"{") and members:
             if "id" not in members:
                 value = b'{"id":%s,' % json.dumps(place).encode() + value[1:]
-            if "to_user" in members:  # Would be answered once for each device; this makes it fail.
-                value = b'{"to":null,' + value[1:]
+            if "to_user" in members:  # Would be answered once for each device; with both, it is refused.
+                value = b'{"to":"",' + value[1:]
     except (ValueError, RecursionError):
         pass  # The sealer reports the error.
     return (value or b"null") + b"\n"

@@ -5,7 +5,7 @@ files. Tests/SendTests has the rules of delivery, in virtual time.
 Usage: send_test.py PUSHCRYPT [PART …]      pushcrypt-send lies beside it
 Prints `vectors: NAME: COUNT` for each part, and what differs.
 """
-import collections, concurrent.futures, contextlib, json, os, pty, re, shutil, signal, socket, subprocess, sys, tempfile
+import collections, concurrent.futures, contextlib, glob, json, os, pty, re, shutil, signal, socket, subprocess, sys, tempfile
 import threading, time, tty
 
 from mock import Fault
@@ -601,6 +601,13 @@ def worker(folder, lines, program, until=None):
 
 def part_workers(folder):
     """The worker of queues: each message is done once, or stays in the queue."""
+    # A line for a user would have an answer for each device.
+    store = [PROGRAM, "--store", f"{folder}/sealing"]
+    run([*store, "init"])
+    subprocess.run([*store, "key", "new", "provider", "--topic", TOPIC], check=True, capture_output=True)
+    line_for_user = {"to_user": "alice", "payload": {"aps": {"alert": "Hello"}}}
+    *found, said = worker(folder, [line_for_user], [*store, "seal", "--batch"], until=lambda: glob.glob(f"{folder}/*/log"))
+    expect(found == [0, 0, ["malformed-line"], 1], "seals for a user", found, said)
     # A queue that goes away: the worker ends, whatever its child does.
     *found, said = worker(folder, [{"broken": True}], ["sleep", "100"])
     expect(found == [1, 0, [], 0], "waits for a dead queue", found, said)
@@ -614,7 +621,7 @@ def part_workers(folder):
             sender = [PROGRAM, "send", *command(mock, "--in-order", "--retry-for", "60s")[1:]]
             *found, said = worker(folder, [line(n) for n in range(60)], sender, until=lambda: mock.seen > 15)
             expect(found == [0, 5, [], 5] and "Exception" not in said, found, said)
-    return 130
+    return 131
 
 
 def part_demo(folder):
