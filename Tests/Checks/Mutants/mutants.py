@@ -253,7 +253,8 @@ def judge(number, mutant):
         return f"killed by {test}", output
     if code is None:
         return "hung", output
-    if code < 0:
+    # SIGKILL comes from outside, for example when memory runs out.
+    if code < 0 and code != -signal.SIGKILL:
         return f"killed: the tests ended with signal {-code}", output
     # The command's handler, which the tests contain, reports a trap.
     crashed = re.search(r"^pushcrypt: error: crashed \((\w+)\)", output, re.M)
