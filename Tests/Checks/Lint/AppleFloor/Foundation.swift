@@ -22,18 +22,7 @@ public protocol NSCopying { func copy(with zone: NSZone?) -> Any }
 public protocol NSMutableCopying { func mutableCopy(with zone: NSZone?) -> Any }
 public protocol NSCoding { func encode(with coder: NSCoder); init?(coder: NSCoder) }
 public protocol NSSecureCoding: NSCoding { static var supportsSecureCoding: Bool { get } }
-open class NSCoder: NSObject {
-    open func encode(_ object: Any?, forKey key: String) {}
-    open func encode(_ value: Double, forKey key: String) {}
-    open func encode(_ value: Int, forKey key: String) {}
-    open func encode(_ value: Bool, forKey key: String) {}
-    open func decodeDouble(forKey key: String) -> Double { 0 }
-    open func decodeInteger(forKey key: String) -> Int { 0 }
-    open func decodeBool(forKey key: String) -> Bool { false }
-    open func containsValue(forKey key: String) -> Bool { false }
-    public func decodeObject<T: NSObject & NSCoding>(of cls: T.Type, forKey key: String) -> T? { nil }
-    public func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? { nil }
-}
+open class NSCoder: NSObject {}
 public struct PersonNameComponents {}
 open class NSString: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     public override init() {}
@@ -45,13 +34,7 @@ open class NSString: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 }
 open class NSNumber: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     public init(value: Int) {}
-    public init(value: UInt) {}
-    public init(value: Double) {}
-    public init(value: Bool) {}
-    public init(value: UInt64) {}
     public init(value: Int64) {}
-    public init(value: UInt32) {}
-    public init(value: Int32) {}
     public required init?(coder: NSCoder) { nil }
     open func encode(with coder: NSCoder) {}
     open func copy(with zone: NSZone? = nil) -> Any { self }
@@ -59,42 +42,7 @@ open class NSNumber: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     open var intValue: Int { 0 }
     open var doubleValue: Double { 0 }
 }
-open class NSDictionary: NSObject, NSSecureCoding {
-    public init(dictionary: [AnyHashable: Any]) {}
-    public required init?(coder: NSCoder) { nil }
-    open func encode(with coder: NSCoder) {}
-    open class var supportsSecureCoding: Bool { true }
-}
-open class NSArray: NSObject, NSSecureCoding {
-    public init(array: [Any]) {}
-    public required init?(coder: NSCoder) { nil }
-    open func encode(with coder: NSCoder) {}
-    open class var supportsSecureCoding: Bool { true }
-}
-open class NSDate: NSObject, NSSecureCoding {
-    public override init() {}
-    public required init?(coder: NSCoder) { nil }
-    open func encode(with coder: NSCoder) {}
-    open class var supportsSecureCoding: Bool { true }
-}
-open class NSData: NSObject, NSSecureCoding {
-    public override init() {}
-    public required init?(coder: NSCoder) { nil }
-    open func encode(with coder: NSCoder) {}
-    open class var supportsSecureCoding: Bool { true }
-}
-open class NSURL: NSObject, NSSecureCoding {
-    public override init() {}
-    public required init?(coder: NSCoder) { nil }
-    open func encode(with coder: NSCoder) {}
-    open class var supportsSecureCoding: Bool { true }
-}
-open class NSNull: NSObject, NSSecureCoding {
-    public override init() {}
-    public required init?(coder: NSCoder) { nil }
-    open func encode(with coder: NSCoder) {}
-    open class var supportsSecureCoding: Bool { true }
-}
+open class NSNull: NSObject {}
 open class NSError: NSObject, Error, @unchecked Sendable {
     public init(domain: String, code: Int, userInfo: [String: Any]? = nil) {}; open var domain: String { "" };
     open var code: Int { 0 }; open var userInfo: [String: Any] { [:] }
@@ -299,13 +247,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 }
 public protocol LocalizedError: Error {}
-public protocol CustomNSError: Error {
-    static var errorDomain: String { get }; var errorCode: Int { get }; var errorUserInfo: [String: Any] { get }
-}
-extension CustomNSError {
-    public static var errorDomain: String { "" }; public var errorCode: Int { 0 };
-    public var errorUserInfo: [String: Any] { [:] }
-}
+public protocol CustomNSError: Error {}
 public func NSLocalizedString(_ key: String, comment: String) -> String { key }
 extension String: _ObjectiveCBridgeable {
     public typealias _ObjectiveCType = NSString
