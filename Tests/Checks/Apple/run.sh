@@ -8,17 +8,12 @@
 #   PUSHCRYPT        a built command; otherwise `swift build -c release` makes one
 #   SIMULATOR        the name of a simulator, default "iPhone 17"
 #   DEVELOPMENT_TEAM a team, for the archive; without one it is not signed
-# With `--plan` nothing is run: the steps are printed. On other systems only that is possible.
 set -uo pipefail
 cd "$(dirname "$0")/../../.."
 
 steps=(tools resolve build-package scaffold lint build-simulator build-device archive libraries tests install)
-if [ "${1:-}" = --plan ]; then
-    printf '%s\n' "${steps[@]}"
-    exit 0
-fi
-[ $# -eq 1 ] || { echo 'usage: run.sh REPORT-FOLDER, or run.sh --plan' >&2; exit 64; }
-[ "$(uname)" = Darwin ] || { echo 'apple-run: error: this needs a Mac with Xcode 26 or later; run.sh --plan lists the steps' >&2; exit 1; }
+[ $# -eq 1 ] || { echo 'usage: run.sh REPORT-FOLDER' >&2; exit 64; }
+[ "$(uname)" = Darwin ] || { echo 'apple-run: error: this needs a Mac with Xcode 26 or later' >&2; exit 1; }
 
 mkdir -p "$1"
 report=$(cd "$1" && pwd)
