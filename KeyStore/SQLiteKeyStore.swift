@@ -114,7 +114,7 @@ public final class SQLiteKeyStore: Sendable {
 
     /// Uses the connection outside a transaction.
     func withConnection<R>(_ body: (SQLiteConnection) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        try connection.withLock(body)
+        try connection.withLock { (connection) throws(KeyStoreError) in try body(connection) }
     }
 }
 

@@ -59,32 +59,29 @@ let revisionLength = 16
 
 /// A device's state in memory, for tests, and for what must leave no trace.
 public final class MemoryDeviceStore: DeviceStore {
-    private final class Content {
-        var state: DeviceState?
-        var revision = Sodium.randomBytes(revisionLength)
-    }
-
-    private let content = Locked(Content())
+    private let content: Locked<(state: DeviceState, revision: Bytes)?>
 
     /// Creates a store with a state; nil for none.
-    public init(_ state: DeviceState? = nil) { content.withLock { $0.state = state } }
+    public init(_ state: DeviceState? = nil) {
+        content = Locked(state.map { ($0, Sodium.randomBytes(revisionLength)) })
+    }
 
     /// Returns the state and its revision.
     public func load() -> (state: DeviceState, revision: ContiguousArray<UInt8>)? {
-        content.withLock { content in content.state.map { ($0, content.revision) } }
+        content.withLock { $0 }
     }
 
     /// Stores a state in place of the one with this revision.
     public func compareAndSwap(_ state: DeviceState, replacing revision: ContiguousArray<UInt8>?) -> Bool {
         content.withLock { content in
-            guard revision == content.state.map({ _ in content.revision }) else { return false }
-            (content.state, content.revision) = (state, Sodium.randomBytes(revisionLength))
+            guard revision == content?.revision else { return false }
+            content = (state, Sodium.randomBytes(revisionLength))
             return true
         }
     }
 
     /// Deletes the state.
-    public func discard() { content.withLock { $0.state = nil } }
+    public func discard() { content.withLock { $0 = nil } }
 }
 
 extension DeviceState: SealedState {

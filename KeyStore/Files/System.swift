@@ -219,7 +219,7 @@ enum LogFile: String {
 package final class Locked<Value>: @unchecked Sendable {
     // On the heap, because a mutex must not move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let value: Value
+    private var value: Value
 
     package init(_ value: Value) {
         self.value = value
@@ -229,10 +229,10 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Calls `body` with the value; `body` must neither keep it nor lock again.
-    package func withLock<R, E: Error>(_ body: (Value) throws(E) -> R) throws(E) -> R {
+    package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        return try body(value)
+        return try body(&value)
     }
 
     deinit {

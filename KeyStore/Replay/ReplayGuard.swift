@@ -191,7 +191,7 @@ package struct ReplayGuard: Sendable {
 
     // MARK: Transactions
 
-    private func use<R>(_ body: (RecoverableDatabase) -> R) -> R { database.file.withLock(body) }
+    private func use<R>(_ body: (RecoverableDatabase) -> R) -> R { database.file.withLock { body($0) } }
 
     /// Returns what is found in a file that cannot be written, but may still be readable.
     private func readable(

@@ -11,11 +11,9 @@ protocol SealedState: Equatable, Sendable {
 }
 
 /// The state that was read last: while its revision stands, it is not opened again.
-final class StateCache<State: SealedState> {
+struct StateCache<State: SealedState> {
     var revision: Bytes = []
     var state: State?
-
-    func forget() { (revision, state) = ([], nil) }
 }
 
 /// The states that a connection has read.
@@ -24,8 +22,8 @@ struct StateCaches: Sendable {
     let provider = Locked(StateCache<ProviderState>())
 
     func forget() {
-        device.withLock { $0.forget() }
-        provider.withLock { $0.forget() }
+        device.withLock { $0 = StateCache() }
+        provider.withLock { $0 = StateCache() }
     }
 }
 

@@ -64,7 +64,7 @@ package final class SQLiteInterruption: Sendable {
         let pointer: OpaquePointer
     }
 
-    private final class State {
+    private struct State {
         var connections: [Connection] = []
         var isStopped = false
     }

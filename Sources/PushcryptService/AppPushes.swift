@@ -74,14 +74,14 @@ public final class AppPushes: Sendable {
         _ payload: [AnyHashable: Any], within milliseconds: UInt64 = 2000,
         orAlert isCall: (@Sendable (OpenedNotification) -> Bool)? = nil
     ) -> Opened {
-        let answer = Locked(Answer())
+        let answer = Locked<Opened?>(nil)
         let isAnswered = DispatchSemaphore(value: 0)
         open(Self.text(of: payload), as: .call, orAlert: isCall, within: milliseconds) { opened in
-            answer.withLock { $0.opened = opened }
+            answer.withLock { $0 = opened }
             isAnswered.signal()
         }
         isAnswered.wait()
-        return answer.withLock { $0.opened } ?? .unopened(.deadline)
+        return answer.withLock { $0 } ?? .unopened(.deadline)
     }
 
     private func open(
@@ -89,7 +89,7 @@ public final class AppPushes: Sendable {
         orAlert isCall: (@Sendable (OpenedNotification) -> Bool)? = nil, within milliseconds: UInt64,
         _ answer: @escaping @Sendable (Opened) -> Void
     ) {
-        let (isDecided, isAnswered) = (Locked(Flag()), Locked(Flag()))
+        let (isDecided, isAnswered) = (Locked(false), Locked(false))
         let answerOnce: @Sendable (Opened) -> Void = { if isAnswered.set() { answer($0) } }
         // The rest of the time is for the guard: what it has remembered as opened counts as repeated later.
         let timers = [
@@ -131,22 +131,14 @@ public final class AppPushes: Sendable {
         default: .notText
         }
     }
-
-    fileprivate final class Flag {
-        var isSet = false
-    }
-
-    private final class Answer {
-        var opened: Opened?
-    }
 }
 
-extension Locked where Value == AppPushes.Flag {
+extension Locked<Bool> {
     /// Sets the flag; returns whether this call did.
     fileprivate func set() -> Bool {
-        withLock { flag in
-            defer { flag.isSet = true }
-            return !flag.isSet
+        withLock { isSet in
+            defer { isSet = true }
+            return !isSet
         }
     }
 }

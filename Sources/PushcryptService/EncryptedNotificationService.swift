@@ -16,11 +16,7 @@ internal import os
 /// threads. An extension with a different base class creates a `NotificationServiceHandler` and forwards both calls to
 /// it. Not run on Apple systems.
 open class EncryptedNotificationService: UNNotificationServiceExtension {
-    private final class State {
-        var handler: NotificationServiceHandler?
-    }
-
-    private let state = Locked(State())
+    private let made = Locked<NotificationServiceHandler?>(nil)
 
     /// The app's configuration, read once, when the first push arrives. This one has the app's texts for the key
     /// `(Encrypted)`, and writes a line without content into the system's log for each delivery, with the app's bundle id as
@@ -44,10 +40,10 @@ open class EncryptedNotificationService: UNNotificationServiceExtension {
     open override func serviceExtensionTimeWillExpire() { handler.timeWillExpire() }
 
     private var handler: NotificationServiceHandler {
-        state.withLock { state in
-            if let handler = state.handler { return handler }
+        made.withLock { made in
+            if let made { return made }
             let handler = NotificationServiceHandler(configuration: configuration)
-            state.handler = handler
+            made = handler
             return handler
         }
     }

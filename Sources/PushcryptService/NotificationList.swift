@@ -81,16 +81,15 @@ struct NotificationList: Sendable {
 
     /// Returns the identifiers of some notifications on the screen; none if the system does not answer.
     private func delivered(where isIncluded: @escaping @Sendable (UNNotification) -> Bool) -> [String] {
-        final class Answer { var identifiers: [String] = [] }
-        let answer = Locked(Answer())
+        let answer = Locked<[String]>([])
         let done = DispatchSemaphore(value: 0)
         center.getDeliveredNotifications { notifications in
             let identifiers = notifications.filter(isIncluded).map(\.request.identifier)
-            answer.withLock { $0.identifiers = identifiers }
+            answer.withLock { $0 = identifiers }
             done.signal()
         }
         guard done.wait(timeout: .now() + Self.patience) == .success else { return [] }
-        return answer.withLock { $0.identifiers }
+        return answer.withLock { $0 }
     }
 }
 

@@ -19,7 +19,7 @@ public import UserNotifications
 public final class NotificationServiceHandler: Sendable {
     /// The pushes that were not given out yet.
     final class InProgress: Sendable {
-        private final class State {
+        private struct State {
             var pushes: [ObjectIdentifier: OnePush] = [:]
             /// How many calls of `timeWillExpire` are running.
             var rescues = 0

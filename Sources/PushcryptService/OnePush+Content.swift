@@ -140,17 +140,17 @@ extension OnePush {
         let message = SenderDisplay.Message(
             sender: sender, avatar: progress.withLock { $0.avatar }, mark: mark.message.text,
             account: AccountTag(of: mark.account).text)
-        let (content, lost, now) = (UncheckedSendableBox(shown.content), Locked(Lost()), configuration.now())
+        let (content, lost, now) = (UncheckedSendableBox(shown.content), Locked<Delivery.Reason?>(nil), configuration.now())
         // A log-out deletes the key first, then what the system knows: whichever comes last of that and of this finds it.
         let donated: @Sendable () -> Void = {
             guard let reason = opened.lost(at: now) else { return }
             senders.deleteMessages([message.mark])
-            lost.withLock { $0.reason = reason }
+            lost.withLock { $0 = reason }
         }
         let answer = Self.wait(Self.donationPatience) {
             Result { UncheckedSendableBox(try senders.show(content.value, message, donates ? donated : nil)) }
         }
-        if let reason = lost.withLock({ $0.reason }) { return (fallback(for: reason), .fallback(reason)) }
+        if let reason = lost.withLock({ $0 }) { return (fallback(for: reason), .fallback(reason)) }
         switch answer {
         case .success(let content)?: return (content.value, shown.outcome)
         case .failure(let error)?:
@@ -160,25 +160,17 @@ extension OnePush {
         return shown
     }
 
-    private final class Lost {
-        var reason: Delivery.Reason?
-    }
-
     /// Returns what work that may hang returns; nil if it does not in time.
     private static func wait<R>(_ patience: DispatchTimeInterval, for work: @escaping @Sendable () -> R) -> R? {
-        let (result, done) = (Locked(Returned<R>()), DispatchSemaphore(value: 0))
+        let (result, done) = (Locked<UncheckedSendableBox<R>?>(nil), DispatchSemaphore(value: 0))
         // The system gives a serial queue a thread even if every other hangs.
         DispatchQueue(label: "pushcrypt.wait", qos: .userInitiated).async {
             let value = UncheckedSendableBox(work())
-            result.withLock { $0.value = value }
+            result.withLock { $0 = value }
             done.signal()
         }
         guard done.wait(timeout: .now() + patience) == .success else { return nil }
-        return result.withLock { $0.value }?.value
-    }
-
-    private final class Returned<R> {
-        var value: UncheckedSendableBox<R>?
+        return result.withLock { $0 }?.value
     }
 }
 

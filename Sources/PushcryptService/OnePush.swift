@@ -195,12 +195,12 @@ final class OnePush: @unchecked Sendable {
 
     /// Changes the progress, and wakes the push's thread.
     func note(_ change: (Progress) -> Void) {
-        progress.withLock(change)
+        progress.withLock { change($0) }
         news.signal()
     }
 
     func wait(until isReached: (Progress) -> Bool) {
-        while !progress.withLock(isReached) { news.wait() }
+        while !progress.withLock({ isReached($0) }) { news.wait() }
     }
 
     // MARK: The end

@@ -7,14 +7,12 @@ internal import PushcryptReceiver
 ///
 /// Every method may wait for a disk, so only the handler's own threads call them. Not run on Apple systems.
 final class ServiceFiles: Sendable {
-    private final class State {
-        var files: (directory: URL, database: ExtensionDatabase)?
-    }
+    private typealias Files = (directory: URL, database: ExtensionDatabase)
 
     private let configuration: NotificationServiceHandler.Configuration
-    private let state = Locked(State())
+    private let files = Locked<Files?>(nil)
     /// The same files, behind a lock that nobody holds while a disk is waited for.
-    private let opened = Locked(State())
+    private let opened = Locked<Files?>(nil)
 
     init(_ configuration: NotificationServiceHandler.Configuration) {
         self.configuration = configuration
@@ -52,27 +50,27 @@ final class ServiceFiles: Sendable {
     }
 
     /// Allows the database to be used, because a push has arrived: this process runs.
-    func begin() { opened.withLock { $0.files }?.database.interruption.begin() }
+    func begin() { opened.withLock { $0 }?.database.interruption.begin() }
 
     /// Ends what uses the database, and refuses further use until the next push: this process may be suspended, and a disk
     /// may hang.
-    func stop() { opened.withLock { $0.files }?.database.interruption.stop() }
+    func stop() { opened.withLock { $0 }?.database.interruption.stop() }
 
     /// The directory; nil before the first push.
-    var directory: URL? { state.withLock { $0.files?.directory } }
+    var directory: URL? { files.withLock { $0?.directory } }
 
     /// Returns the database.
     func database() throws -> ExtensionDatabase {
-        try state.withLock { state in
-            if let files = state.files { return files.database }
+        try files.withLock { files in
+            if let files { return files.database }
             let directory = try configuration.directory()
             try FileManager.default.makePrivateDirectory(at: directory)
             // The app may have created it with the default mode.
             try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
-            let files = (directory, ExtensionDatabase(in: directory.path))
-            state.files = files
-            opened.withLock { $0.files = files }
-            return files.1
+            let new = (directory, ExtensionDatabase(in: directory.path))
+            files = new
+            opened.withLock { $0 = new }
+            return new.1
         }
     }
 
@@ -90,12 +88,8 @@ final class ServiceFiles: Sendable {
 
 /// The device's store, opened when an envelope names a key.
 private final class LazyStore: DeviceStore {
-    private final class State {
-        var store: (any DeviceStore)?
-    }
-
     private let source: @Sendable () throws -> any DeviceStore
-    private let state = Locked(State())
+    private let opened = Locked<(any DeviceStore)?>(nil)
 
     init(_ source: @escaping @Sendable () throws -> any DeviceStore) { self.source = source }
 
@@ -110,10 +104,10 @@ private final class LazyStore: DeviceStore {
     func discard() throws(KeyStoreError) { try store().discard() }
 
     private func store() throws(KeyStoreError) -> any DeviceStore {
-        if let store = state.withLock({ $0.store }) { return store }
+        if let store = opened.withLock({ $0 }) { return store }
         do {
             let store = try source()
-            state.withLock { $0.store = store }
+            opened.withLock { $0 = store }
             return store
         } catch let error as KeyStoreError {
             throw error

@@ -47,7 +47,7 @@ final class FailingStore: DeviceStore {
     func kill(at call: Int?, isDone: Bool = false) { content.withLock { ($0.life, $0.completesLast) = (call, isDone) } }
 
     /// How often something was to be stored.
-    var writes: Int { content.withLock(\.writes) }
+    var writes: Int { content.withLock { $0.writes } }
 
     private func call<R>(isWrite: Bool, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         let (failure, completes) = content.withLock { content -> (KeyStoreError?, Bool) in

@@ -144,7 +144,7 @@ public final class SimulatedDevice: @unchecked Sendable {
         func inProcess<R>(_ body: () throws -> R) rethrows -> R { try body() }
     #endif
 
-    func withState<R>(_ body: (State) -> R) -> R { state.withLock(body) }
+    func withState<R>(_ body: (State) -> R) -> R { state.withLock { body($0) } }
 
     // MARK: Pushes
 

@@ -17,19 +17,17 @@ package final class ResponseGate: @unchecked Sendable {
     private let state: Locked<State>
 
     /// The state guarded by the lock.
-    private final class State {
+    private struct State {
         /// nil after the call, which releases whatever it holds.
         var completion: (() -> Void)?
         var timer: (any ScheduledCall)?
-
-        init(_ completion: @escaping () -> Void) { self.completion = completion }
     }
 
     /// Creates a gate for a completion handler, and starts the deadline, in milliseconds.
     package init(
         deadline: UInt64 = standardDeadline, clock: any DeliveryClock, completion: @escaping () -> Void
     ) {
-        state = Locked(State(completion))
+        state = Locked(State(completion: completion))
         let timer = clock.schedule(afterMilliseconds: deadline) { [weak self] in self?.complete() }
         let isOver = state.withLock { state in
             if state.completion != nil { state.timer = timer }

@@ -9,7 +9,7 @@ enum CallOrder {
         fileprivate let logOuts: Int
     }
 
-    private final class LogOuts {
+    private struct LogOuts {
         var count = 0
         /// The number of each account's last one.
         var last: [ContiguousArray<UInt8>: Int] = [:]

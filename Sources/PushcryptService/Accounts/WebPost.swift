@@ -57,7 +57,7 @@ struct URLSessionPoster: WebPosting {
 /// One exchange, in a separate session that ends with it.
 private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // The session calls its delegate on a serial queue, where the rest is used; `running` is locked.
-    private final class Running {
+    private struct Running {
         var task: URLSessionDataTask?
         var isCancelled = false
     }

@@ -120,7 +120,7 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
     private var failure: TransportFailure?
     private var isReceived = false
 
-    private final class Running {
+    private struct Running {
         var task: URLSessionDownloadTask?
         var isCancelled = false
     }

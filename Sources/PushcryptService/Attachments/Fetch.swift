@@ -18,13 +18,11 @@ final class Fetch: Sendable {
     private let ended: @Sendable () -> Void
     private let state: Locked<State>
 
-    private final class State {
+    private struct State {
         var next = 0
         var isStopped = false
         var transfers: [Int: any AttachmentTransfer] = [:]
         var files: [File?]
-
-        init(_ count: Int) { files = Array(repeating: nil, count: count) }
     }
 
     /// - Parameter ended: Called after each file.
@@ -34,7 +32,7 @@ final class Fetch: Sendable {
     ) {
         (self.references, self.transport, self.maximumSize) = (references, transport, maximumSize)
         (self.folder, self.ended) = (folder, ended)
-        state = Locked(State(references.count))
+        state = Locked(State(files: Array(repeating: nil, count: references.count)))
     }
 
     func start() {

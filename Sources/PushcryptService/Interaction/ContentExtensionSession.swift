@@ -99,21 +99,17 @@ public final class ContentExtensionSession {
         by decide: @escaping @MainActor @Sendable (ReceivedResponse) async throws -> Answer
     ) {
         let value = NotificationResponseValue(response)
-        let decision = Locked(Decision())
+        let decision = Locked(Answer.dismissAndForward)
         let handover = UncheckedSendableBox(completion)
         let gate = ResponseGate(deadline: deadline, clock: clock) {
-            let answer = decision.withLock { $0.answer }
+            let answer = decision.withLock { $0 }
             DispatchQueue.main.async { handover.value(answer) }
         }
         guard let received = value.receivedIfAuthentic else { return gate.complete() }
         Task {
-            if let answer = try? await decide(received) { decision.withLock { $0.answer = answer } }
+            if let answer = try? await decide(received) { decision.withLock { $0 = answer } }
             gate.complete()
         }
-    }
-
-    private final class Decision {
-        var answer = Answer.dismissAndForward
     }
 }
 
