@@ -17,58 +17,58 @@ public struct KeyStoreError: CodedError {
         /// A store, a replay file, or the file of a new backup already exists.
         public static let storeExists = Code("store-exists")
         /// The database exists, but not the file `store.key` that opens it.
-        public static let storeKeyMissing = Code("store-key-missing")
+        package static let storeKeyMissing = Code("store-key-missing")
         /// The store needs a passphrase, and none was given.
         public static let passphraseNeeded = Code("passphrase-needed")
         /// The passphrase is empty or too long.
-        public static let invalidPassphrase = Code("invalid-passphrase")
+        package static let invalidPassphrase = Code("invalid-passphrase")
         /// The passphrase, or the file `store.key`, is not the one the store was created with.
         public static let wrongPassphrase = Code("wrong-passphrase")
         /// The store was written by a newer version of this program.
-        public static let newerVersion = Code("newer-version")
+        package static let newerVersion = Code("newer-version")
         /// The store was written by a version before 1.0, with a layout that is no longer read.
-        public static let olderVersion = Code("older-version")
+        package static let olderVersion = Code("older-version")
         /// Stored data is damaged, or was changed by someone without the store key; a damaged row is never used.
-        public static let corruptStore = Code("corrupt-store")
+        package static let corruptStore = Code("corrupt-store")
         /// The device has not been unlocked since it started; until then the Keychain returns nothing.
         public static let storeLocked = Code("store-locked")
         /// The process may not use the Keychain access group that holds the keys.
-        public static let missingEntitlement = Code("missing-entitlement")
+        package static let missingEntitlement = Code("missing-entitlement")
         /// Another process held the store for too long.
         public static let storeBusy = Code("store-busy")
         /// The disk is full.
         public static let diskFull = Code("disk-full")
         /// The system refused to read or write.
-        public static let inputOutput = Code("input-output")
+        package static let inputOutput = Code("input-output")
         /// A name or a device id is empty, too long, or has control or invisible characters; a device id starts like a public
         /// key, or has only spaces; a setting is too long.
-        public static let invalidName = Code("invalid-name")
+        package static let invalidName = Code("invalid-name")
         /// No key has this name.
         public static let unknownName = Code("unknown-name")
         /// The store has several names and no default, and none was given.
-        public static let ambiguousName = Code("ambiguous-name")
+        package static let ambiguousName = Code("ambiguous-name")
         /// A key already has this name.
-        public static let nameTaken = Code("name-taken")
+        package static let nameTaken = Code("name-taken")
         /// The store already holds this key, or one with its id.
-        public static let keyIDTaken = Code("key-id-taken")
+        package static let keyIDTaken = Code("key-id-taken")
         /// A device's registration is older than the stored one, or contradicts it.
-        public static let generationRollback = Code("generation-rollback")
+        package static let generationRollback = Code("generation-rollback")
         /// A device's registration has a first generation above 1,024, or one more than 1,024 above the stored one.
-        public static let generationTooHigh = Code("generation-too-high")
+        package static let generationTooHigh = Code("generation-too-high")
         /// The same key or device is stored for another app.
-        public static let topicMismatch = Code("topic-mismatch")
+        package static let topicMismatch = Code("topic-mismatch")
         /// The device is stored for another user.
-        public static let userMismatch = Code("user-mismatch")
+        package static let userMismatch = Code("user-mismatch")
         /// Another device holds this public key, and is not known to be the same user's.
-        public static let keyTaken = Code("key-taken")
+        package static let keyTaken = Code("key-taken")
         /// The device has a post-quantum key, and the new one is of suite 1.
-        public static let suiteDowngrade = Code("suite-downgrade")
+        package static let suiteDowngrade = Code("suite-downgrade")
         /// This build cannot compute with a key of this suite.
-        public static let unsupportedSuite = Code("unsupported-suite")
+        package static let unsupportedSuite = Code("unsupported-suite")
         /// A record is not signed by the device's update key, or not for this app and channel.
-        public static let badRecordSignature = Code("bad-record-signature")
+        package static let badRecordSignature = Code("bad-record-signature")
         /// The store has a later record of the device.
-        public static let staleRecord = Code("stale-record")
+        package static let staleRecord = Code("stale-record")
         /// A change to a device has a time after the year 2100: it is not in milliseconds.
         package static let futureTime = Code("future-time")
         /// No device has this id.
@@ -78,18 +78,18 @@ public struct KeyStoreError: CodedError {
         /// The account has another pin already.
         package static let providerAlreadyPinned = Code("provider-already-pinned")
         /// The provider key's secret is not in this store.
-        public static let providerOffline = Code("provider-offline")
+        package static let providerOffline = Code("provider-offline")
         /// A device has reported a certificate that this store never issued: it is an old copy, or the provider key was
         /// stolen. A warning: sealing goes on.
         package static let staleStore = Code("stale-store")
         /// A rotation is impossible, or would be of no use.
-        public static let rotationRefused = Code("rotation-refused")
+        package static let rotationRefused = Code("rotation-refused")
         /// Not a certificate.
         package static let malformedCertificate = Code("malformed-certificate")
         /// The signing key of a certificate is weak, or the provider key itself.
         package static let weakKey = Code("weak-key")
         /// The provider key did not sign the certificate for this app.
-        public static let badCertificateSignature = Code("bad-certificate-signature")
+        package static let badCertificateSignature = Code("bad-certificate-signature")
         /// Two certificates have one epoch.
         package static let certificateConflict = Code("certificate-conflict")
         /// The certificate is not the one that was requested, or none that may follow the last.
@@ -97,9 +97,9 @@ public struct KeyStoreError: CodedError {
         /// Not a request for a certificate.
         package static let malformedRequest = Code("malformed-request")
         /// An account has two pins already.
-        public static let tooManyPins = Code("too-many-pins")
+        package static let tooManyPins = Code("too-many-pins")
         /// The last epoch was 2^32 − 1: only another provider key can go on.
-        public static let epochsExhausted = Code("epochs-exhausted")
+        package static let epochsExhausted = Code("epochs-exhausted")
         /// A response to a notification is too large for the file of kept responses.
         package static let responseTooLarge = Code("response-too-large")
 

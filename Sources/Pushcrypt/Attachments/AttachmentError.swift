@@ -4,44 +4,35 @@
 public struct AttachmentError: CodedError {
     /// The kind of error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case malformedReference = "malformed-reference"
-            case tooMany = "too-many-attachments"
-            case bodyTooLong = "body-too-long"
-            case changedFile = "changed-file"
-            case notSealed = "not-a-sealed-file"
-            case wrongSize = "wrong-size"
-            case wrongHash = "wrong-hash"
-            case authenticationFailed = "authentication-failed"
-            case malformedFile = "malformed-file"
-        }
+        /// The code as programs read it, for example `wrong-hash`.
+        public let description: String
 
-        private let known: Known
+        init(_ code: String) { description = code }
 
         /// A reference is not a JSON object of its kind, or a member breaks a rule.
-        public static let malformedReference = Code(known: .malformedReference)
+        package static let malformedReference = Code("malformed-reference")
         /// A notification has more than 8 attachments; this is one of the rest.
-        public static let tooMany = Code(known: .tooMany)
+        package static let tooMany = Code("too-many-attachments")
         /// The body is too long even for a sealed file.
-        public static let bodyTooLong = Code(known: .bodyTooLong)
+        package static let bodyTooLong = Code("body-too-long")
         /// The plain file changed between the two passes.
-        public static let changedFile = Code(known: .changedFile)
+        package static let changedFile = Code("changed-file")
         /// The file does not begin like a sealed file, or has a chunk length that this version does not support.
-        public static let notSealed = Code(known: .notSealed)
+        package static let notSealed = Code("not-a-sealed-file")
         /// The file is longer or shorter than its reference states.
-        public static let wrongSize = Code(known: .wrongSize)
+        package static let wrongSize = Code("wrong-size")
         /// The file is not the one that its reference names.
-        public static let wrongHash = Code(known: .wrongHash)
+        package static let wrongHash = Code("wrong-hash")
         /// A chunk was not sealed under this key, or was changed or moved.
-        public static let authenticationFailed = Code(known: .authenticationFailed)
+        package static let authenticationFailed = Code("authentication-failed")
         /// The file of a full body is not text.
-        public static let malformedFile = Code(known: .malformedFile)
+        package static let malformedFile = Code("malformed-file")
 
         /// Every code.
-        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `wrong-hash`.
-        public var description: String { known.rawValue }
+        package static let allCases: [Code] = [
+            .malformedReference, .tooMany, .bodyTooLong, .changedFile, .notSealed, .wrongSize, .wrongHash,
+            .authenticationFailed, .malformedFile,
+        ]
     }
 
     /// The kind of error.

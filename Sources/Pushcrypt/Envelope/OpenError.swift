@@ -4,53 +4,42 @@
 public struct OpenError: CodedError {
     /// The kind of error, in the order of the checks.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case malformedNotification = "malformed-notification"
-            case notEncrypted = "not-encrypted"
-            case malformedEnvelope = "malformed-envelope"
-            case unsupportedSuite = "unsupported-suite"
-            case unknownRecipientKey = "unknown-recipient-key"
-            case authenticationFailed = "authentication-failed"
-            case unsupportedMessage = "unsupported-message"
-            case wrongPushClass = "wrong-push-class"
-            case expired = "expired"
-            case notYetValid = "not-yet-valid"
-            case malformedPayload = "malformed-payload"
-            case duplicate = "duplicate"
-        }
+        /// The code as programs read it, for example `authentication-failed`.
+        public let description: String
 
-        private let known: Known
+        init(_ code: String) { description = code }
 
         /// The received push is not a JSON object. On a phone, the system has parsed it already.
-        public static let malformedNotification = Code(known: .malformedNotification)
+        package static let malformedNotification = Code("malformed-notification")
         /// `ENCRYPTED_DATA` is absent or not a string.
-        public static let notEncrypted = Code(known: .notEncrypted)
+        public static let notEncrypted = Code("not-encrypted")
         /// `ENCRYPTED_DATA` is not an envelope: the text, the length or the bucket is wrong. No cryptography has run.
-        public static let malformedEnvelope = Code(known: .malformedEnvelope)
+        package static let malformedEnvelope = Code("malformed-envelope")
         /// The suite is not supported by this version.
-        public static let unsupportedSuite = Code(known: .unsupportedSuite)
+        package static let unsupportedSuite = Code("unsupported-suite")
         /// Sealed to a key that is not on this device, or that has ended.
-        public static let unknownRecipientKey = Code(known: .unknownRecipientKey)
+        package static let unknownRecipientKey = Code("unknown-recipient-key")
         /// Not sealed by a pinned provider for this device and topic, or changed on the way.
-        public static let authenticationFailed = Code(known: .authenticationFailed)
+        public static let authenticationFailed = Code("authentication-failed")
         /// Authentic, but with a push class or times that this version does not support.
-        public static let unsupportedMessage = Code(known: .unsupportedMessage)
+        package static let unsupportedMessage = Code("unsupported-message")
         /// Authentic, but sealed for another kind of push than the one it arrived in.
-        public static let wrongPushClass = Code(known: .wrongPushClass)
+        package static let wrongPushClass = Code("wrong-push-class")
         /// Authentic, but its time to live has passed.
-        public static let expired = Code(known: .expired)
+        public static let expired = Code("expired")
         /// Authentic, but sent more than 24 hours in the future.
-        public static let notYetValid = Code(known: .notYetValid)
+        package static let notYetValid = Code("not-yet-valid")
         /// Authentic, but the body is not a payload with an `aps` object.
-        public static let malformedPayload = Code(known: .malformedPayload)
+        package static let malformedPayload = Code("malformed-payload")
         /// Authentic, but shown before, and the policy is strict.
-        public static let duplicate = Code(known: .duplicate)
+        public static let duplicate = Code("duplicate")
 
         /// Every code.
-        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `authentication-failed`.
-        public var description: String { known.rawValue }
+        package static let allCases: [Code] = [
+            .malformedNotification, .notEncrypted, .malformedEnvelope, .unsupportedSuite, .unknownRecipientKey,
+            .authenticationFailed, .unsupportedMessage, .wrongPushClass, .expired, .notYetValid, .malformedPayload,
+            .duplicate,
+        ]
     }
 
     /// The kind of error.

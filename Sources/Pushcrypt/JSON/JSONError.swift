@@ -3,59 +3,39 @@
 /// Neither the error nor its description contains a byte of the text, which may be a private message.
 package struct JSONError: CodedError {
     /// The kind of error.
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String, CaseIterable {
-            case unexpectedEnd = "unexpected-end"
-            case unexpectedByte = "unexpected-byte"
-            case invalidNumber = "invalid-number"
-            case invalidEscape = "invalid-escape"
-            case invalidUTF8 = "invalid-utf8"
-            case loneSurrogate = "lone-surrogate"
-            case controlCharacter = "control-character"
-            case tooDeep = "too-deep"
-            case duplicateName = "duplicate-name"
-            case trailingBytes = "trailing-bytes"
-            case byteOrderMark = "byte-order-mark"
-            case tooLarge = "too-large"
-        }
-
-        private let value: Value
-
+    package enum Code: String, CaseIterable, CustomStringConvertible, Sendable {
         /// The text ends inside a value, or is empty. The offset is the text's length.
-        package static let unexpectedEnd = Code(value: .unexpectedEnd)
+        case unexpectedEnd = "unexpected-end"
         /// A byte that the grammar does not allow in its place.
-        package static let unexpectedByte = Code(value: .unexpectedByte)
+        case unexpectedByte = "unexpected-byte"
         /// A number with a leading zero, or with another character instead of a digit. The offset is that of the
         /// first wrong byte.
-        package static let invalidNumber = Code(value: .invalidNumber)
+        case invalidNumber = "invalid-number"
         /// A backslash that does not start an escape of RFC 8259. The offset is that of the backslash.
-        package static let invalidEscape = Code(value: .invalidEscape)
+        case invalidEscape = "invalid-escape"
         /// A string that is not UTF-8 (RFC 3629). The offset is that of the first byte of the invalid sequence.
-        package static let invalidUTF8 = Code(value: .invalidUTF8)
+        case invalidUTF8 = "invalid-utf8"
         /// A `\u` escape for half of a surrogate pair. The offset is that of its backslash.
-        package static let loneSurrogate = Code(value: .loneSurrogate)
+        case loneSurrogate = "lone-surrogate"
         /// An unescaped character below U+0020 in a string.
-        package static let controlCharacter = Code(value: .controlCharacter)
+        case controlCharacter = "control-character"
         /// Objects and arrays nested deeper than ``JSONDocument/maximumDepth``. The offset is that of the first bracket
         /// beyond the limit.
-        package static let tooDeep = Code(value: .tooDeep)
+        case tooDeep = "too-deep"
         /// The same name twice in one object. The offset is that of the first name that equals an earlier one.
-        package static let duplicateName = Code(value: .duplicateName)
+        case duplicateName = "duplicate-name"
         /// Characters other than white space after the value.
-        package static let trailingBytes = Code(value: .trailingBytes)
+        case trailingBytes = "trailing-bytes"
         /// The text starts with a byte order mark, of UTF-8 or UTF-16.
-        package static let byteOrderMark = Code(value: .byteOrderMark)
+        case byteOrderMark = "byte-order-mark"
         /// More bytes than the caller's limit. The offset is that limit.
-        package static let tooLarge = Code(value: .tooLarge)
-
-        /// Every code.
-        package static var allCases: [Code] { Value.allCases.map(Code.init(value:)) }
+        case tooLarge = "too-large"
 
         /// The code as programs read it, for example `duplicate-name`.
-        package var description: String { value.rawValue }
+        package var description: String { rawValue }
 
         fileprivate var advice: String {
-            switch value {
+            switch self {
             case .unexpectedEnd: "the JSON ends too early: send all of it"
             case .unexpectedByte: "not JSON: correct the byte at this offset"
             case .invalidNumber: "not a JSON number: write it without leading zeros, and a digit after '-', '.' and 'e'"

@@ -2,42 +2,34 @@
 public struct KeyError: CodedError {
     /// The kind of error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case malformedKey = "malformed-key"
-            case wrongChecksum = "wrong-checksum"
-            case wrongKind = "wrong-kind-of-key"
-            case weakKey = "weak-key"
-            case unsupportedKey = "unsupported-key"
-            case unequalHalves = "unequal-halves"
-            case unsupportedSuite = "unsupported-suite"
-            case malformedRecord = "malformed-record"
-        }
+        /// The code as programs read it, for example `wrong-checksum`.
+        public let description: String
 
-        private let known: Known
+        init(_ code: String) { description = code }
 
         /// Not the text of a key: a character, the case, the padding bits or the length is wrong, or there is white
         /// space.
-        public static let malformedKey = Code(known: .malformedKey)
+        package static let malformedKey = Code("malformed-key")
         /// The text was mistyped or cut: its checksum is wrong.
-        public static let wrongChecksum = Code(known: .wrongChecksum)
+        package static let wrongChecksum = Code("wrong-checksum")
         /// Another kind of key than the one needed, for example a provider's instead of a device's.
-        public static let wrongKind = Code(known: .wrongKind)
+        package static let wrongKind = Code("wrong-kind-of-key")
         /// A public key that no correct program generates: of small order, or not canonical.
-        public static let weakKey = Code(known: .weakKey)
+        package static let weakKey = Code("weak-key")
         /// A key of another algorithm or in an unsupported form: RSA, P-256, encrypted, OpenSSH.
-        public static let unsupportedKey = Code(known: .unsupportedKey)
+        package static let unsupportedKey = Code("unsupported-key")
         /// The public key beside a secret key belongs to another key.
-        public static let unequalHalves = Code(known: .unequalHalves)
+        package static let unequalHalves = Code("unequal-halves")
         /// This build cannot compute with a key of this suite.
-        public static let unsupportedSuite = Code(known: .unsupportedSuite)
+        package static let unsupportedSuite = Code("unsupported-suite")
         /// The record around a key is not a valid JSON object of its kind.
-        public static let malformedRecord = Code(known: .malformedRecord)
+        package static let malformedRecord = Code("malformed-record")
 
         /// Every code.
-        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `wrong-checksum`.
-        public var description: String { known.rawValue }
+        package static let allCases: [Code] = [
+            .malformedKey, .wrongChecksum, .wrongKind, .weakKey, .unsupportedKey, .unequalHalves, .unsupportedSuite,
+            .malformedRecord,
+        ]
     }
 
     /// The kind of error.

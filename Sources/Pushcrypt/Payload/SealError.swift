@@ -2,61 +2,48 @@
 public struct SealError: CodedError {
     /// The kind of error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case malformedPayload = "malformed-payload"
-            case missingAPS = "missing-aps"
-            case invalidField = "invalid-field"
-            case nothingToShow = "nothing-to-show"
-            case reservedKey = "reserved-key"
-            case tooManyAttachments = "too-many-attachments"
-            case payloadTooLarge = "payload-too-large"
-            case pushTooLarge = "push-too-large"
-            case pushTypeNotSealable = "push-type-not-sealable"
-            case invalidPlaceholder = "invalid-placeholder"
-            case invalidTime = "invalid-time"
-            case invalidRequest = "invalid-request"
-            case unusableKey = "unusable-key"
-            case unsupportedSuite = "unsupported-suite"
-        }
+        /// The code as programs read it, for example `payload-too-large`.
+        public let description: String
 
-        private let known: Known
+        init(_ code: String) { description = code }
 
         /// The payload is not a single JSON object (RFC 8259), or has a name twice, or is nested deeper than 32.
-        public static let malformedPayload = Code(known: .malformedPayload)
+        package static let malformedPayload = Code("malformed-payload")
         /// The payload has no `aps` object.
-        public static let missingAPS = Code(known: .missingAPS)
+        public static let missingAPS = Code("missing-aps")
         /// A field of `aps` has a type or a value that Apple's documentation does not allow.
-        public static let invalidField = Code(known: .invalidField)
+        package static let invalidField = Code("invalid-field")
         /// The alert has no title, subtitle or body: the system would not start the extension, and nothing would be
         /// shown.
-        public static let nothingToShow = Code(known: .nothingToShow)
+        package static let nothingToShow = Code("nothing-to-show")
         /// The payload already has `ENCRYPTED_DATA`, or a key that is reserved for the format.
-        public static let reservedKey = Code(known: .reservedKey)
+        package static let reservedKey = Code("reserved-key")
         /// There are more than 8 attachments.
-        public static let tooManyAttachments = Code(known: .tooManyAttachments)
+        package static let tooManyAttachments = Code("too-many-attachments")
         /// The minified payload, including attachments, does not fit into the largest bucket.
-        public static let payloadTooLarge = Code(known: .payloadTooLarge)
+        public static let payloadTooLarge = Code("payload-too-large")
         /// The push is longer than Apple accepts, because of its clear part.
-        public static let pushTooLarge = Code(known: .pushTooLarge)
+        public static let pushTooLarge = Code("push-too-large")
         /// The system reads a push of this type before any of the app's code runs, or there is no such type.
-        public static let pushTypeNotSealable = Code(known: .pushTypeNotSealable)
+        package static let pushTypeNotSealable = Code("push-type-not-sealable")
         /// The placeholder would show nothing, or does not fit into a push.
-        public static let invalidPlaceholder = Code(known: .invalidPlaceholder)
+        package static let invalidPlaceholder = Code("invalid-placeholder")
         /// The time to live or the clock is out of range, or the signing key's certificate has expired.
-        public static let invalidTime = Code(known: .invalidTime)
+        package static let invalidTime = Code("invalid-time")
         /// A header of the request is not valid, or the name of a message, a device or a collapse group is empty or too
         /// long.
-        public static let invalidRequest = Code(known: .invalidRequest)
+        package static let invalidRequest = Code("invalid-request")
         /// libsodium refused the recipient's key.
-        public static let unusableKey = Code(known: .unusableKey)
+        package static let unusableKey = Code("unusable-key")
         /// This build cannot seal to a key of the recipient's suite.
-        public static let unsupportedSuite = Code(known: .unsupportedSuite)
+        package static let unsupportedSuite = Code("unsupported-suite")
 
         /// Every code.
-        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `payload-too-large`.
-        public var description: String { known.rawValue }
+        package static let allCases: [Code] = [
+            .malformedPayload, .missingAPS, .invalidField, .nothingToShow, .reservedKey, .tooManyAttachments,
+            .payloadTooLarge, .pushTooLarge, .pushTypeNotSealable, .invalidPlaceholder, .invalidTime, .invalidRequest,
+            .unusableKey, .unsupportedSuite,
+        ]
     }
 
     /// The kind of error.

@@ -2,41 +2,33 @@
 public struct TrustError: CodedError {
     /// The kind of error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case malformedCertificate = "malformed-certificate"
-            case weakKey = "weak-key"
-            case badSignature = "bad-certificate-signature"
-            case conflict = "certificate-conflict"
-            case wrongCertificate = "wrong-certificate"
-            case malformedRequest = "malformed-request"
-            case tooManyPins = "too-many-pins"
-            case epochsExhausted = "epochs-exhausted"
-        }
+        /// The code as programs read it, for example `bad-certificate-signature`.
+        public let description: String
 
-        private let known: Known
+        init(_ code: String) { description = code }
 
         /// Not the 121 bytes of a certificate, or of an unknown version, or with fields that contradict each other.
-        public static let malformedCertificate = Code(known: .malformedCertificate)
+        package static let malformedCertificate = Code("malformed-certificate")
         /// The signing key fails the import check, or is the provider key.
-        public static let weakKey = Code(known: .weakKey)
+        package static let weakKey = Code("weak-key")
         /// The provider key did not sign the certificate for this app.
-        public static let badSignature = Code(known: .badSignature)
+        package static let badSignature = Code("bad-certificate-signature")
         /// Another certificate has the same epoch: two machines have certified, or the provider key was stolen.
-        public static let conflict = Code(known: .conflict)
+        package static let conflict = Code("certificate-conflict")
         /// The certificate is for another signing key, another provider or another app than the one needed.
-        public static let wrongCertificate = Code(known: .wrongCertificate)
+        package static let wrongCertificate = Code("wrong-certificate")
         /// Not the file of a request for a certificate, or of the answer to one.
-        public static let malformedRequest = Code(known: .malformedRequest)
+        package static let malformedRequest = Code("malformed-request")
         /// An account would have more than two pins.
-        public static let tooManyPins = Code(known: .tooManyPins)
+        package static let tooManyPins = Code("too-many-pins")
         /// The last epoch was 2^32 − 1: only another provider key can go on.
-        public static let epochsExhausted = Code(known: .epochsExhausted)
+        package static let epochsExhausted = Code("epochs-exhausted")
 
         /// Every code.
-        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `bad-certificate-signature`.
-        public var description: String { known.rawValue }
+        package static let allCases: [Code] = [
+            .malformedCertificate, .weakKey, .badSignature, .conflict, .wrongCertificate, .malformedRequest,
+            .tooManyPins, .epochsExhausted,
+        ]
     }
 
     /// The kind of error.

@@ -92,32 +92,26 @@ private struct KnownIdentifiers {
 public struct CategoryError: CodedError {
     /// The reason for the error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case malformedCategories = "malformed-categories"
-            case invalidIdentifier = "invalid-identifier"
-            case repeatedIdentifier = "repeated-identifier"
-            case tooManyActions = "too-many-actions"
-            case emptyTitle = "empty-title"
-        }
+        /// The code as programs read it, for example `repeated-identifier`.
+        public let description: String
 
-        private let known: Known
+        init(_ code: String) { description = code }
 
         /// The JSON is malformed: a value of the wrong kind, a missing one, or an unknown name.
-        public static let malformedCategories = Code(known: .malformedCategories)
+        package static let malformedCategories = Code("malformed-categories")
         /// An identifier is empty, too long, has control characters, or is reserved by Apple.
-        public static let invalidIdentifier = Code(known: .invalidIdentifier)
+        package static let invalidIdentifier = Code("invalid-identifier")
         /// Two categories, or two actions of one, have the same identifier, or identifiers that differ only in case.
-        public static let repeatedIdentifier = Code(known: .repeatedIdentifier)
+        package static let repeatedIdentifier = Code("repeated-identifier")
         /// There are more actions than the system ever shows.
-        public static let tooManyActions = Code(known: .tooManyActions)
+        package static let tooManyActions = Code("too-many-actions")
         /// A button has no title.
-        public static let emptyTitle = Code(known: .emptyTitle)
+        package static let emptyTitle = Code("empty-title")
 
         /// Every code.
-        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `repeated-identifier`.
-        public var description: String { known.rawValue }
+        package static let allCases: [Code] = [
+            .malformedCategories, .invalidIdentifier, .repeatedIdentifier, .tooManyActions, .emptyTitle,
+        ]
     }
 
     /// The reason.
