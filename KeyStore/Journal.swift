@@ -9,7 +9,7 @@ public struct Journal: Sendable {
 
     /// Adds an entry; returns the error that prevented it, for the developer: it never stops a delivery.
     @discardableResult
-    public func append(_ entry: JournalEntry) -> KeyStoreError? {
+    package func append(_ entry: JournalEntry) -> KeyStoreError? {
         do throws(KeyStoreError) {
             try database.write(at: entry.time) { (connection) throws(KeyStoreError) in
                 try JournalTable(connection: connection).append(entry)
@@ -144,7 +144,7 @@ public struct JournalEntry: Hashable, Sendable {
 
     /// Creates an entry. A code has 1 to 40 lower-case letters, digits and hyphens; anything else becomes `unknown`, so
     /// that no text of a notification gets into the journal by mistake.
-    public init(
+    package init(
         time: Timestamp, fingerprint: EnvelopeFingerprint?, code: String, keyState: KeyState, milliseconds: UInt64
     ) {
         self.time = min(time, .maximum)

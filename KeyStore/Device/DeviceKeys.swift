@@ -13,7 +13,7 @@ extension DeviceState {
     // MARK: Accounts
 
     /// Returns an account; nil if there is none of this name.
-    public func account(_ name: String) -> Account? { index(of: name).map { accounts[$0] } }
+    package func account(_ name: String) -> Account? { index(of: name).map { accounts[$0] } }
 
     package func index(of name: String) -> Int? { accounts.firstIndex { StoreName.areEqual($0.name, name) } }
 
@@ -72,7 +72,7 @@ extension DeviceState {
     // MARK: Keys
 
     /// Returns the key that an envelope names, if it may open now, with its account.
-    public func key(_ id: KeyID, at now: Timestamp) -> (account: Account, key: Key)? {
+    package func key(_ id: KeyID, at now: Timestamp) -> (account: Account, key: Key)? {
         for account in accounts {
             // Ids are unique: nothing is decrypted on trial.
             if let key = account.keys.first(where: { $0.keyID == id }) {

@@ -53,7 +53,7 @@ public struct DeviceState: Sendable, Equatable {
         /// When the key was made or imported.
         public let createdAt: Timestamp
         /// The last moment at which a retiring key opens.
-        public internal(set) var retiresAt: Timestamp?
+        package internal(set) var retiresAt: Timestamp?
         let secret: Secret
 
         /// The first 4 bytes of a hash of the public key.
@@ -77,7 +77,7 @@ public struct DeviceState: Sendable, Equatable {
     /// A provider key that an account trusts.
     public struct Pin: Sendable, Hashable {
         /// Where a pin comes from.
-        public enum Origin: String, Hashable, Sendable {
+        package enum Origin: String, Hashable, Sendable {
             /// The app or its user: no reply replaces it.
             case app
             /// The provider's first reply.
@@ -87,7 +87,7 @@ public struct DeviceState: Sendable, Equatable {
         /// The provider's key.
         public let key: ProviderPublicKey
         /// Where the pin comes from.
-        public let origin: Origin
+        package let origin: Origin
     }
 
     /// Knowledge of a provider key for an app, from any account; it outlives every pin. [T-6]

@@ -109,7 +109,7 @@ extension DeviceState {
     ///
     /// - Returns: Whether the key was pinned.
     @discardableResult
-    public mutating func unpin(_ key: ProviderPublicKey, for name: String = defaultName) -> Bool {
+    package mutating func unpin(_ key: ProviderPublicKey, for name: String = defaultName) -> Bool {
         guard let index = index(of: name), let place = accounts[index].pins.firstIndex(where: { $0.key == key }) else {
             return false
         }
@@ -141,7 +141,7 @@ extension DeviceState {
     /// - Returns: What it changed; `conflict` is evidence that the provider key was stolen, or used in two places.
     /// - Throws: `malformedCertificate`, `weakKey`, `badCertificateSignature`.
     @discardableResult
-    public mutating func learn(
+    package mutating func learn(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic
     ) throws(KeyStoreError) -> ProviderTrust.Change {
         if learned(of: provider, topic).certificate == certificate { return .unchanged }

@@ -11,17 +11,17 @@ public struct DeviceRecord: Hashable, Sendable {
     /// The app that the key is for; nil if it is not bound to one.
     public let topic: Topic?
     /// The number of the key among the device's keys.
-    public let generation: UInt64
+    package let generation: UInt64
     /// When the device generated its key; if it did not say, when the key first arrived.
-    public let createdAt: Timestamp
+    package let createdAt: Timestamp
     /// When the device last registered.
     public let updatedAt: Timestamp
     /// The provider key that the device reported as pinned.
-    public let pinnedProvider: ProviderPublicKey?
+    package let pinnedProvider: ProviderPublicKey?
     /// The epoch of the highest certificate that the device reported, verified; nil if it reported none.
     package let epoch: UInt32?
     /// The suites that the device reported it can open, in ascending order.
-    public let suites: [UInt8]
+    package let suites: [UInt8]
     /// The version of the app that the device reported.
     public let appVersion: AppVersion?
     /// The push token, in lower-case hexadecimal digits; nil if neither the device nor the provider has said it.

@@ -220,7 +220,7 @@ public struct ProviderKeyRecord: Hashable, Sendable {
     /// The key that devices pin.
     public let publicKey: ProviderPublicKey
     /// When the key was generated or imported.
-    public let createdAt: Timestamp
+    package let createdAt: Timestamp
     /// Whether this name is the default.
     package let isDefault: Bool
     /// The certificate of the key that signs messages; nil at epoch 0, where the provider key signs them itself.
@@ -233,7 +233,7 @@ public struct ProviderKeyRecord: Hashable, Sendable {
     package let provenCertificate: Certificate?
 
     /// The first 4 bytes of a hash of the public key.
-    public var keyID: KeyID { publicKey.id }
+    package var keyID: KeyID { publicKey.id }
 
     /// The number of the certificate; 0 without one.
     package var epoch: UInt32 { certificate?.epoch ?? 0 }

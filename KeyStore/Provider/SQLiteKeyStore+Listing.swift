@@ -18,7 +18,7 @@ extension SQLiteKeyStore {
     }
 
     /// Returns the number of devices.
-    public func deviceCount() throws(KeyStoreError) -> Int {
+    package func deviceCount() throws(KeyStoreError) -> Int {
         try readOnce { (store) throws(KeyStoreError) in
             Int(clamping: try store.connection.integer("SELECT count(*) FROM devices WHERE removed IS NULL"))
         }

@@ -23,7 +23,7 @@ public struct OpenedNotification: Sendable {
     /// The last moment at which the message opens.
     public let expiresAt: Timestamp
     /// The device key that opened the message.
-    public let openedWith: DevicePublicKey
+    package let openedWith: DevicePublicKey
     /// The sealed files that belong to the notification, at most 8.
     public let attachments: [AttachmentReference]
     /// The sealed file with the full text, which replaces `body` if it can be fetched in time; see
@@ -37,7 +37,7 @@ public struct OpenedNotification: Sendable {
     public let isDropped: Bool
     /// The errors of attachments, of an avatar, or of a full body, that were dropped; for the developer's log. The text is shown
     /// anyway.
-    public let droppedAttachments: [AttachmentError]
+    package let droppedAttachments: [AttachmentError]
 
     /// Whether a receiver has shown the message before under another notification request, or it is too old to tell.
     /// An `Opener`, which has no replay guard, does not know it: false.
@@ -90,7 +90,6 @@ public struct OpenedNotification: Sendable {
     /// The body, unless it is localized on the device; the short body if there is a full one.
     public var body: String? { alert?.string ?? alert?["body"]?.string }
     /// Whether the sealed payload has a sound.
-    public var hasSound: Bool { document.root[PayloadKeys.aps]?.member("sound") != nil }
 
     /// The payload as parsed JSON, including the member `pushcrypt`.
     package var root: JSONValue { document.root }

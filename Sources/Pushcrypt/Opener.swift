@@ -31,7 +31,6 @@ public struct Opener: Sendable {
     ///     call to the app.
     /// - Throws: `OpenError`, with any code except `duplicate`. The user then sees the fallback; the error is for the
     ///   developer.
-    @inlinable
     public func open(
         _ push: some Sequence<UInt8>, at now: Timestamp, as pushClass: PushClass = .alert
     ) throws(OpenError) -> OpenedNotification {

@@ -5,7 +5,7 @@ public import PushcryptKeyStore
 /// A directory shared by an app and its extensions, and by no other app of the group.
 public struct AppGroup: Hashable, Sendable {
     /// The identifier in the entitlement, for example `group.com.example`.
-    public let identifier: String
+    package let identifier: String
     /// The bundle id of the app.
     public let topic: Topic
 
@@ -36,7 +36,7 @@ public struct AppGroup: Hashable, Sendable {
     /// The error for a group that this process does not belong to.
     public struct Missing: Error, Hashable, CustomStringConvertible {
         /// The identifier that the caller gave.
-        public let identifier: String
+        package let identifier: String
 
         /// The problem and how to fix it.
         public var description: String {

@@ -140,7 +140,9 @@ extension OnePush {
         let message = SenderDisplay.Message(
             sender: sender, avatar: progress.withLock { $0.avatar }, mark: mark.message.text,
             account: AccountTag(of: mark.account).text)
-        let (content, lost, now) = (UncheckedSendableBox(shown.content), Locked<Delivery.Reason?>(nil), configuration.now())
+        let (content, lost, now) = (
+            UncheckedSendableBox(shown.content), Locked<Delivery.Reason?>(nil), configuration.now()
+        )
         // A log-out deletes the key first, then what the system knows: whichever comes last of that and of this finds it.
         let donated: @Sendable () -> Void = {
             guard let reason = opened.lost(at: now) else { return }

@@ -1,20 +1,17 @@
 internal import Dispatch
-public import PushcryptReceiver
+internal import PushcryptReceiver
 
 /// The system's clock.
 ///
 /// Each call has its own timer and queue. The system gives the queue a thread even if every thread of the shared pool
 /// hangs. Not run on Apple systems.
-public struct SystemClock: DeliveryClock {
-    /// Creates a clock.
-    public init() {}
-
+struct SystemClock: DeliveryClock {
     /// Calls `body` once after the delay, unless the returned value is cancelled or released first.
     ///
     /// - Parameters:
     ///   - delay: The delay in milliseconds.
     ///   - body: Runs on the call's own queue.
-    public func schedule(afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void) -> any ScheduledCall {
+    func schedule(afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void) -> any ScheduledCall {
         let queue = DispatchQueue(label: "pushcrypt.deadline", qos: .userInitiated)
         let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
         timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay)))

@@ -24,7 +24,6 @@ import Testing
         #expect(opened.title == "Table for two")
         #expect(opened.subtitle == nil)
         #expect(opened.body == "See you at 8 🚲 — 내일 봐")
-        #expect(opened.hasSound)
         #expect(opened.sentAt == FormatFixture.now)
         // The last multiple of ten minutes within 30 days.
         #expect(opened.expiresAt == FormatFixture.now.adding(.seconds(2_591_800)))
@@ -87,7 +86,6 @@ import Testing
         let sealed = try fixture.seal(#"{"aps":{"alert":"# + alert + "}}")
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
         #expect((opened.title, opened.subtitle, opened.body) == (title, subtitle, body))
-        #expect(!opened.hasSound)
     }
 
     /// Each task opens what it has sealed, and no two envelopes share their secret.

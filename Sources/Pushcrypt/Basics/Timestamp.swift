@@ -3,7 +3,7 @@
 /// The library has no clock: the caller passes the present time to every call that needs it. (`Docs/Format.md`, Times)
 public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The latest time that a message may have: 2^53 - 1, the largest integer that every JSON parser keeps exactly.
-    public static let maximum = Timestamp(milliseconds: 1 << 53 - 1)
+    package static let maximum = Timestamp(milliseconds: 1 << 53 - 1)
 
     /// The number of milliseconds since 1970-01-01 UTC.
     public let milliseconds: UInt64

@@ -21,12 +21,12 @@ public struct Envelope: Hashable, Sendable {
     private var encRange: Range<Int> { Self.headerLength..<Self.headerLength + suite.encLength }
 
     /// The envelope as bytes.
-    public let bytes: ContiguousArray<UInt8>
+    package let bytes: ContiguousArray<UInt8>
     /// The suite, which that of the recipient's key must be.
-    public let suite: CipherSuite
+    package let suite: CipherSuite
 
     /// The id of the key that the envelope was sealed to; a hint.
-    public var recipientKeyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
+    package var recipientKeyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
 
     /// The KEM share, for this envelope only: an X25519 public key, or X-Wing's ciphertext.
     package var enc: ContiguousArray<UInt8> { ContiguousArray(bytes[encRange]) }
@@ -37,7 +37,7 @@ public struct Envelope: Hashable, Sendable {
     /// Parses the text of an envelope, without any cryptography.
     ///
     /// - Throws: `malformedEnvelope`, or `unsupportedSuite` for a suite that this build cannot open.
-    public init(text: Span<UInt8>) throws(OpenError) {
+    package init(text: Span<UInt8>) throws(OpenError) {
         try self.init(text: text) { $0.isSupported }
     }
 
@@ -74,7 +74,7 @@ public struct Envelope: Hashable, Sendable {
     /// Parses the text of an envelope, without any cryptography.
     ///
     /// - Throws: `malformedEnvelope`, or `unsupportedSuite` for a suite that this build cannot open.
-    public init(text: String) throws(OpenError) {
+    package init(text: String) throws(OpenError) {
         try self.init(text: ContiguousArray(text.utf8).span)
     }
 
@@ -147,15 +147,15 @@ public struct EnvelopeFingerprint: Hashable, Sendable, LosslessStringConvertible
     private static let length = 4
 
     /// The four bytes as a big-endian number.
-    public let value: UInt32
+    package let value: UInt32
 
     /// Creates a fingerprint from the four bytes as a big-endian number.
-    public init(value: UInt32) {
+    package init(value: UInt32) {
         self.value = value
     }
 
     /// Computes the fingerprint of a value of `ENCRYPTED_DATA`.
-    public init(of text: String) {
+    package init(of text: String) {
         let digest = SHA256.digest(ContiguousArray(text.utf8).span)
         self.init(value: digest.span.bigEndian(at: 0))
     }

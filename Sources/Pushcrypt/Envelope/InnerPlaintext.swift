@@ -136,13 +136,13 @@ func envelopeInfo(header: Span<UInt8>, topic: Topic) -> ContiguousArray<UInt8> {
 /// (`Docs/Format.md`, Randomness and Replay)
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The length in bytes.
-    public static let length = 16
+    package static let length = 16
 
     /// The 16 bytes.
     public let bytes: ContiguousArray<UInt8>
 
     /// Creates an id from 16 bytes; returns nil for another length.
-    public init?(bytes: Span<UInt8>) {
+    package init?(bytes: Span<UInt8>) {
         guard bytes.count == Self.length else { return nil }
         self.bytes = ContiguousArray(copying: bytes)
     }

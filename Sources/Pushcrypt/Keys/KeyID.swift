@@ -18,10 +18,10 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
     }
 
     /// The four bytes as a big-endian number.
-    public let value: UInt32
+    package let value: UInt32
 
     /// Creates an id from the four bytes as a big-endian number.
-    public init(value: UInt32) {
+    package init(value: UInt32) {
         self.value = value
     }
 

@@ -3,7 +3,7 @@
 /// Every value has passed the import check: it is canonical and not of small order. (`Docs/Format.md`, Keys as text)
 public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.
-    public static let length = 32
+    package static let length = 32
     /// The length of a signature in bytes.
     package static let signatureLength = Ed25519.signatureLength
 

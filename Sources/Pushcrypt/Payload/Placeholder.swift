@@ -3,7 +3,7 @@
 /// The relay can read all of it, and it is not signed. The body is always `(Encrypted)`. (`Docs/Format.md`, Clear part)
 public struct Placeholder: Hashable, Sendable {
     /// The body of every placeholder.
-    public static let body = "(Encrypted)"
+    package static let body = "(Encrypted)"
 
     /// The default title: `New message`.
     public static let standardTitle = "New message"
@@ -42,11 +42,11 @@ public struct Placeholder: Hashable, Sendable {
     }
 
     /// The title that is shown instead of the real one; not empty.
-    public let title: String
+    package let title: String
     /// The sound if the extension does not run.
-    public let sound: Sound
+    package let sound: Sound
     /// The fields of `aps` that are also in the clear.
-    public let clearFields: Set<ClearField>
+    package let clearFields: Set<ClearField>
 
     /// The default: `New message`, with a sound if the sealed payload has one, and nothing else in the clear.
     public static let standard = Placeholder(unchecked: standardTitle, sound: .matching, clearFields: [])

@@ -46,7 +46,7 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The longest push that Apple accepts, in bytes of JSON.
-    public var maximumPushLength: Int { self == .voip ? 5120 : 4096 }
+    package var maximumPushLength: Int { self == .voip ? 5120 : 4096 }
 
     /// The part of the topic after the bundle id.
     package var topicSuffix: String {
@@ -69,7 +69,7 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The longest minified payload for a device whose key is of suite 1, in bytes. There is always room for a certificate.
-    public var maximumPayloadLength: Int { maximumPayloadLength(.x25519) }
+    package var maximumPayloadLength: Int { maximumPayloadLength(.x25519) }
 
     /// The longest minified payload for a device whose key is of this suite, in bytes.
     package func maximumPayloadLength(_ suite: CipherSuite) -> Int {

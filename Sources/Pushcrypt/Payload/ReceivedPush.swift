@@ -1,5 +1,5 @@
 /// A payload as received from the relay: parsed, but not authenticated.
-public struct ReceivedPush: Sendable {
+package struct ReceivedPush: Sendable {
     /// The longest push that is parsed, in bytes: far more than Apple delivers.
     package static let maximumLength = 1 << 16
 
@@ -8,15 +8,9 @@ public struct ReceivedPush: Sendable {
     /// Parses the JSON of a push.
     ///
     /// - Throws: `malformedNotification`.
-    @inlinable
-    public init(_ json: some Sequence<UInt8>) throws(OpenError) {
-        try self.init(bytes: ContiguousArray(json))
-    }
-
-    @usableFromInline
-    init(bytes: ContiguousArray<UInt8>) throws(OpenError) {
+    package init(_ json: some Sequence<UInt8>) throws(OpenError) {
         do throws(JSONError) {
-            document = try JSONDocument(parsing: bytes, maximumBytes: Self.maximumLength)
+            document = try JSONDocument(parsing: ContiguousArray(json), maximumBytes: Self.maximumLength)
         } catch {
             throw OpenError(.malformedNotification, "the received push is not JSON: \(error)")
         }
@@ -28,7 +22,7 @@ public struct ReceivedPush: Sendable {
     /// Returns the envelope in `ENCRYPTED_DATA`.
     ///
     /// - Throws: `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
-    public func envelope() throws(OpenError) -> Envelope {
+    package func envelope() throws(OpenError) -> Envelope {
         guard let text = document.root[PayloadKeys.encryptedData]?.characters else {
             throw .notEncrypted
         }
@@ -44,7 +38,7 @@ public struct ReceivedPush: Sendable {
     }
 
     /// The fingerprint of the value of `ENCRYPTED_DATA`, whether it is an envelope or not; nil if it is not a string.
-    public var fingerprint: EnvelopeFingerprint? { encryptedText.map(EnvelopeFingerprint.init(of:)) }
+    package var fingerprint: EnvelopeFingerprint? { encryptedText.map(EnvelopeFingerprint.init(of:)) }
 
     private var encryptedText: String? { document.root[PayloadKeys.encryptedData]?.string }
 

@@ -5,7 +5,7 @@
 /// Registration reply)
 public struct RegistrationReply: Hashable, Sendable {
     /// The version of the reply that this library reads and writes.
-    public static let version = 1
+    package static let version = 1
 
     /// The outcome of a registration.
     public enum Verdict: Hashable, Sendable {

@@ -95,7 +95,7 @@ public struct PushRequest: Hashable, Sendable {
     /// The payload as an `.apns` file for Apple's Simulator, which finds the app by `Simulator Target Bundle`.
     ///
     /// The Simulator does not show calls.
-    public var simulatorFile: ContiguousArray<UInt8> {
+    package var simulatorFile: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { $0.string(bundleID, for: "Simulator Target Bundle") }
         var bytes = json.bytes

@@ -14,7 +14,7 @@ public struct SealedPayload: Hashable, Sendable {
     public let expiresAt: Timestamp
     /// The length of the longest form that a client may re-encode the JSON to, in bytes; at most Apple's limit, unless
     /// `Sealer.Message.isSentExactly` was set.
-    public let maximumReencodedLength: Int
+    package let maximumReencodedLength: Int
     /// The number of characters that `Sealer.Message.fitting` removed from each shortened text.
     public let shortened: [AlertText: Int]
     /// `apns-expiration`: until when APNs keeps the push, in seconds since 1970-01-01 UTC; 0 for a single delivery attempt.

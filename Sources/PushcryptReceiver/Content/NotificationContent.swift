@@ -16,7 +16,7 @@ public struct NotificationContent: Hashable, Sendable {
         public init(stringLiteral text: String) { self = .plain(text) }
 
         /// Whether nothing would be shown.
-        public var isEmpty: Bool { self == .plain("") }
+        package var isEmpty: Bool { self == .plain("") }
     }
 
     /// The sound of a notification.
@@ -79,10 +79,10 @@ public struct NotificationContent: Hashable, Sendable {
     public static let emptyUserInfo = ContiguousArray("{}".utf8)
 
     /// Creates content that shows nothing.
-    public init() {}
+    package init() {}
 
     /// The same content, added to the list without sound and without lighting the screen; the icon keeps its number.
-    public var quiet: NotificationContent {
+    package var quiet: NotificationContent {
         var content = self
         content.sound = nil
         content.interruptionLevel = .passive

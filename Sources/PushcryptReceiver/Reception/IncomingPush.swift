@@ -1,9 +1,9 @@
-public import Pushcrypt
+package import Pushcrypt
 
 /// A push as the system hands it over; nothing in it is authenticated.
-public struct IncomingPush: Sendable {
+package struct IncomingPush: Sendable {
     /// The value of `ENCRYPTED_DATA`.
-    public enum EncryptedData: Hashable, Sendable {
+    package enum EncryptedData: Hashable, Sendable {
         /// No value: the push was not sealed.
         case absent
         /// A value that is not a string, which no sealer produces.
@@ -13,21 +13,21 @@ public struct IncomingPush: Sendable {
     }
 
     /// The value of `ENCRYPTED_DATA`.
-    public var encryptedData: EncryptedData
+    package var encryptedData: EncryptedData
     /// The content that the push itself would show; a fallback keeps its title, shortened, and its sound.
-    public var clear: NotificationContent
+    package var clear: NotificationContent
     /// Whether the app's policy lets this push be shown as it is if it has no `ENCRYPTED_DATA`. Anyone on the way can
     /// create such a push; the default is no.
-    public var mayPassInTheClear = false
+    package var mayPassInTheClear = false
 
     /// Creates a value from a push that the system has parsed.
-    public init(encryptedData: EncryptedData, clear: NotificationContent) {
+    package init(encryptedData: EncryptedData, clear: NotificationContent) {
         self.encryptedData = encryptedData
         self.clear = clear
     }
 
     /// Creates a value from the JSON of a push.
-    public init(_ push: ReceivedPush) {
+    package init(_ push: ReceivedPush) {
         let root = push.root
         encryptedData =
             if let data = root[PayloadKeys.encryptedData] {

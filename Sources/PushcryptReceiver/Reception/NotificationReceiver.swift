@@ -42,7 +42,7 @@ public struct NotificationReceiver: Sendable {
         /// The notification to show.
         public let delivery: Delivery
         /// The state of the device key that the push was sealed to.
-        public let keyState: JournalEntry.KeyState
+        package let keyState: JournalEntry.KeyState
         /// Problems that did not stop the delivery, one sentence each; for the developer.
         public let warnings: [String]
         /// The mark of what shows the message; nil for a push that did not open.
@@ -104,7 +104,7 @@ public struct NotificationReceiver: Sendable {
     ///   - now: The present time.
     ///   - isAwaited: Called before the message is remembered as shown. Returns false if it is too late to show it, so
     ///     that a later copy counts as new.
-    public func receive(
+    package func receive(
         _ push: IncomingPush, as pushClass: PushClass = .alert, requestID: String?, at now: Timestamp,
         isAwaited: () -> Bool = { true }
     ) -> Reception {
@@ -180,7 +180,7 @@ public struct NotificationReceiver: Sendable {
     ///
     /// Call it after the content of a delivery was given out, never before. If the keys cannot be changed, the next
     /// delivery deletes them.
-    public func deleteRetiredKeys(after delivery: Delivery, at now: Timestamp) {
+    package func deleteRetiredKeys(after delivery: Delivery, at now: Timestamp) {
         guard let sentAt = delivery.sentAt else { return }
         let time = min(now, sentAt).subtracting(Freshness.clockTolerance)
         _ = try? store.change { $0.purge(endedBefore: time) }

@@ -35,7 +35,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
     }
 
     /// The source of `userInfo` and the category, as far as they show it.
-    public enum Source: Hashable, Sendable {
+    package enum Source: Hashable, Sendable {
         /// Set by the app or its extension: of an opened notification, of a fallback, which has none, or of a local
         /// one.
         case app
@@ -76,7 +76,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
     ///
     /// The system keeps the `aps` of a push in its `userInfo`; an opened notification has only the app's own members of
     /// the sealed payload there.
-    public var source: Source {
+    package var source: Source {
         guard let root = try? JSONDocument(parsing: userInfo).root, root.kind == .object else { return .clear }
         if root[PayloadKeys.encryptedData]?.string != nil { return .sealed }
         return root[PayloadKeys.aps] == nil ? .app : .clear

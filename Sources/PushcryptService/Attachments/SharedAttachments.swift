@@ -1,5 +1,5 @@
 public import Foundation
-public import Pushcrypt
+internal import Pushcrypt
 public import UserNotifications
 
 /// Plain copies of attachments, which the service extension leaves in the app group for the content extension.
@@ -8,11 +8,9 @@ public import UserNotifications
 /// can read the files after the first unlock. Old files are removed, and the oldest when there are too many. Not run on
 /// Apple systems.
 public struct SharedAttachments: Sendable {
-    /// The most bytes to keep in total. The default is 50 MB.
-    public var maximumSize: UInt64 = 50_000_000
-    /// How long to keep a file. The default is a week.
-    public var maximumAge: Interval = .days(7)
-
+    /// The most bytes to keep in total.
+    var maximumSize: UInt64 = 50_000_000
+    private static let maximumAge = Interval.days(7)
     private static let partialPrefix = "partial-"
 
     private let directory: URL
@@ -20,7 +18,7 @@ public struct SharedAttachments: Sendable {
     /// Opens the copies in the service extension's directory.
     ///
     /// - Parameter directory: The directory in the app group that the service extension is configured with.
-    public init(directory: URL) {
+    init(directory: URL) {
         self.directory = directory.appendingPathComponent("attachments", isDirectory: true)
     }
 
@@ -39,9 +37,6 @@ public struct SharedAttachments: Sendable {
         }
         return numbered.sorted { $0.0 < $1.0 }.map(\.1)
     }
-
-    /// Removes every file, for example at log-out.
-    public func removeAll() { try? FileManager.default.removeItem(at: directory) }
 
     // MARK: Service extension
 
@@ -106,7 +101,8 @@ public struct SharedAttachments: Sendable {
         for place in places {
             sum += place.size
             let isPartial = place.url.lastPathComponent.hasPrefix(Self.partialPrefix)
-            if place.age > (isPartial ? AttachmentFolder.leftoverAge : Double(maximumAge.seconds)) || sum > maximumSize
+            if place.age > (isPartial ? AttachmentFolder.leftoverAge : Double(Self.maximumAge.seconds))
+                || sum > maximumSize
             {
                 try? FileManager.default.removeItem(at: place.url)
             }

@@ -1,4 +1,3 @@
-public import Foundation
 public import PushcryptReceiver
 public import UserNotifications
 
@@ -84,31 +83,5 @@ extension ActionDeclaration.Icon {
         case .system(let name): UNNotificationActionIcon(systemImageName: name)
         case .template(let name): UNNotificationActionIcon(templateImageName: name)
         }
-    }
-}
-
-/// The categories that a content extension's property list declares. Not run on Apple systems.
-public struct ContentExtensionDeclaration: Hashable, Sendable {
-    /// The categories whose notifications the extension shows, case-sensitive.
-    public let categories: [String]
-
-    /// Reads a property list. Returns nil if it declares no category.
-    public init?(infoDictionary: [String: Any]) {
-        let extensionPart = infoDictionary["NSExtension"] as? [String: Any]
-        let attributes = extensionPart?["NSExtensionAttributes"] as? [String: Any]
-        switch attributes?["UNNotificationExtensionCategory"] {
-        case let category as String: categories = [category]
-        case let several as [String] where !several.isEmpty: categories = several
-        default: return nil
-        }
-    }
-
-    /// Reads the property list of a bundle, by default of the running extension.
-    public init?(bundle: Bundle = .main) { self.init(infoDictionary: bundle.infoDictionary ?? [:]) }
-
-    /// Returns the categories that the app does not register: their notifications get this view, but none of its
-    /// actions.
-    public func categories(missingIn registered: CategorySet) -> [String] {
-        categories.filter { registered[$0] == nil }
     }
 }

@@ -30,9 +30,6 @@ public import UserNotifications
 /// because the service extension, which has little memory, links it too. Not run on Apple systems.
 @MainActor
 public final class ContentExtensionSession {
-    /// The default time for deciding about a response, in milliseconds. The user is waiting.
-    public static let standardDeadline: UInt64 = 5_000
-
     /// The notifications in the view, oldest first.
     public private(set) var notifications: [ShownNotification] = []
 
@@ -46,16 +43,16 @@ public final class ContentExtensionSession {
     /// - Parameters:
     ///   - sharedAttachments: The attachments that the service extension shares; nil for those that the system shows.
     ///   - texts: The texts of the fallback, the same as in the service extension.
-    ///   - deadline: The time for deciding about a response, in milliseconds.
-    ///   - clock: The clock for the deadline.
+    ///   - deadline: The time for deciding about a response, in milliseconds: the user is waiting.
+    ///   - clock: The clock for the deadline; nil for the system's.
     public init(
         sharedAttachments: SharedAttachments? = nil, texts: FallbackTexts = .standard,
-        deadline: UInt64 = standardDeadline, clock: any DeliveryClock = SystemClock()
+        deadline: UInt64 = 5_000, clock: (any DeliveryClock)? = nil
     ) {
         self.sharedAttachments = sharedAttachments
         self.texts = texts
         self.deadline = deadline
-        self.clock = clock
+        self.clock = clock ?? SystemClock()
     }
 
     /// Adds a notification to the view, ordered by date.

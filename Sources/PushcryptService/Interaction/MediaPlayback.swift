@@ -18,7 +18,7 @@ public final class MediaPlayback {
     private let paused: () -> Void
 
     /// Whether the player is playing.
-    public private(set) var isPlaying = false
+    package private(set) var isPlaying = false
 
     /// Creates a playback control from the actions that it performs.
     ///

@@ -288,7 +288,7 @@ public struct ResponseReport: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates a report.
-    public init(outcome: Outcome, reason: Delivery.Reason? = nil, problem: String? = nil) {
+    package init(outcome: Outcome, reason: Delivery.Reason? = nil, problem: String? = nil) {
         self.outcome = outcome
         self.reason = reason
         self.problem = problem

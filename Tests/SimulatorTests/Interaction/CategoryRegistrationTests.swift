@@ -63,26 +63,4 @@ import UserNotifications
         try CategorySet([CategoryDeclaration("news")]).register(on: device.center)
         #expect(device.categories.map(\.identifier) == ["news"])
     }
-
-    // MARK: Declarations of content extensions
-
-    private static func plist(_ categories: Any) -> [String: Any] {
-        ["NSExtension": ["NSExtensionAttributes": ["UNNotificationExtensionCategory": categories]]]
-    }
-
-    @Test func aPropertyListNamesOneCategoryOrSeveral() throws {
-        let one = try #require(ContentExtensionDeclaration(infoDictionary: Self.plist("MESSAGE")))
-        #expect(one.categories == ["MESSAGE"])
-        let several = try #require(ContentExtensionDeclaration(infoDictionary: Self.plist(["MESSAGE", "News"])))
-        #expect(several.categories == ["MESSAGE", "News"])
-        // Identifiers are case-sensitive.
-        #expect(several.categories(missingIn: try declared()) == ["News"])
-    }
-
-    @Test func aPropertyListWithoutCategoriesDeclaresNone() {
-        #expect(ContentExtensionDeclaration(infoDictionary: [:]) == nil)
-        #expect(ContentExtensionDeclaration(infoDictionary: Self.plist([String]())) == nil)
-        #expect(ContentExtensionDeclaration(infoDictionary: Self.plist(["a": 1])) == nil)
-        #expect(ContentExtensionDeclaration(infoDictionary: Self.plist(["a", 1])) == nil)
-    }
 }
