@@ -5,6 +5,12 @@ public struct Journal: Sendable {
     /// The maximum number of entries; the oldest is dropped first.
     package static let capacity = 256
 
+    static let schema: StaticString = """
+        CREATE TABLE journal (
+            id INTEGER PRIMARY KEY, time INTEGER NOT NULL, fingerprint INTEGER, code TEXT NOT NULL, key TEXT NOT NULL,
+            milliseconds INTEGER NOT NULL);
+        """
+
     let database: ExtensionDatabase
 
     /// Adds an entry; returns the error that prevented it, for the developer: it never stops a delivery.
@@ -12,7 +18,7 @@ public struct Journal: Sendable {
     package func append(_ entry: JournalEntry) -> KeyStoreError? {
         do throws(KeyStoreError) {
             try database.write(at: entry.time) { (connection) throws(KeyStoreError) in
-                try JournalTable(connection: connection).append(entry)
+                try Self.append(entry, to: connection)
             }
             return nil
         } catch {
@@ -20,65 +26,46 @@ public struct Journal: Sendable {
         }
     }
 
-    /// Returns every entry, oldest first; none if there is no file, or a damaged one.
-    ///
-    /// - Throws: `storeMissing` if the directory does not exist; `storeBusy`, `diskFull`,
-    ///   `inputOutput`, `newerVersion`.
-    public func entries() throws(KeyStoreError) -> [JournalEntry] {
-        let entries = try database.read { (connection) throws(KeyStoreError) in
-            try JournalTable(connection: connection).entries()
-        }
-        return entries ?? []
-    }
-}
-
-/// The rows of the journal, inside one transaction.
-struct JournalTable {
-    static let schema: StaticString = """
-        CREATE TABLE journal (
-            id INTEGER PRIMARY KEY, time INTEGER NOT NULL, fingerprint INTEGER, code TEXT NOT NULL, key TEXT NOT NULL,
-            milliseconds INTEGER NOT NULL);
-        """
-
-    let connection: SQLiteConnection
-
-    func append(_ entry: JournalEntry) throws(KeyStoreError) {
+    static func append(_ entry: JournalEntry, to connection: SQLiteConnection) throws(KeyStoreError) {
         try connection.rows(
             "INSERT INTO journal (time, fingerprint, code, key, milliseconds) VALUES (?, ?, ?, ?, ?)",
             [
                 .unsigned(entry.time.milliseconds), entry.fingerprint.map { .integer(Int64($0.value)) } ?? .null,
                 .text(entry.code), .text(entry.keyState.rawValue), .unsigned(entry.milliseconds),
             ])
-        try connection.rows(
-            "DELETE FROM journal WHERE id <= (SELECT max(id) FROM journal) - ?", [.integer(Int64(Journal.capacity))]
-        )
+        try connection.rows("DELETE FROM journal WHERE id <= (SELECT max(id) FROM journal) - \(capacity)")
     }
 
-    /// Returns the entries, oldest first, without those that no version writes.
-    func entries() throws(KeyStoreError) -> [JournalEntry] {
-        let rows = try connection.rows(
-            """
-            SELECT time, fingerprint, code, key, milliseconds FROM
-            (SELECT * FROM journal ORDER BY id DESC LIMIT \(Journal.capacity)) ORDER BY id
-            """)
-        var entries: [JournalEntry] = []
-        for row in rows {
-            guard case .integer(let time) = row[0], case .text(let code) = row[2], case .text(let key) = row[3],
-                case .integer(let milliseconds) = row[4],
-                let state = JournalEntry.KeyState(rawValue: String(decoding: key, as: UTF8.self))
-            else { continue }
-            entries.append(
-                JournalEntry(
-                    time: Timestamp(milliseconds: UInt64(clamping: time)), fingerprint: Self.fingerprint(row[1]),
-                    code: String(decoding: code, as: UTF8.self), keyState: state,
-                    milliseconds: UInt64(clamping: milliseconds)))
+    /// Returns every entry, oldest first; none if there is no file, or a damaged one.
+    ///
+    /// - Throws: `storeMissing` if the directory does not exist; `storeBusy`, `diskFull`,
+    ///   `inputOutput`, `newerVersion`.
+    public func entries() throws(KeyStoreError) -> [JournalEntry] {
+        let rows = try database.read { (connection) throws(KeyStoreError) in
+            try connection.rows(
+                """
+                SELECT time, fingerprint, code, key, milliseconds FROM
+                (SELECT * FROM journal ORDER BY id DESC LIMIT \(Self.capacity)) ORDER BY id
+                """)
         }
-        return entries
+        return (rows ?? []).compactMap(JournalEntry.init)
     }
+}
 
-    private static func fingerprint(_ value: SQLiteValue) -> EnvelopeFingerprint? {
-        guard case .integer(let number) = value, let number = UInt32(exactly: number) else { return nil }
-        return EnvelopeFingerprint(value: number)
+extension JournalEntry {
+    /// Reads a row; nil for one that no version writes.
+    fileprivate init?(_ row: [SQLiteValue]) {
+        guard case .integer(let time) = row[0], case .text(let code) = row[2], case .text(let key) = row[3],
+            case .integer(let milliseconds) = row[4],
+            let state = KeyState(rawValue: String(decoding: key, as: UTF8.self))
+        else { return nil }
+        var fingerprint: EnvelopeFingerprint?
+        if case .integer(let number) = row[1] {
+            fingerprint = UInt32(exactly: number).map(EnvelopeFingerprint.init(value:))
+        }
+        self.init(
+            time: Timestamp(milliseconds: UInt64(clamping: time)), fingerprint: fingerprint,
+            code: String(decoding: code, as: UTF8.self), keyState: state, milliseconds: UInt64(clamping: milliseconds))
     }
 }
 

@@ -83,28 +83,28 @@ package struct AnswerKeys: Sendable {
 
     /// Has a key stay if another message takes the notification's place, because the user has responded already.
     package func hold(_ message: MessageMark) throws(KeyStoreError) {
-        try change { (table) throws(KeyStoreError) in try table.hold(message) }
+        try change("UPDATE answers SET request = x'' WHERE mark = ?", .text(message.text))
     }
 
     /// Remembers an answer, so that a repeated response is the same answer.
     package func remember(_ given: Bytes, to message: MessageMark) throws(KeyStoreError) {
-        try change { (table) throws(KeyStoreError) in try table.set(given, of: message) }
+        try change("UPDATE answers SET given = ? WHERE mark = ?", .blob(given), .text(message.text))
     }
 
     /// Deletes the key of a message.
     package func remove(_ message: MessageMark) throws(KeyStoreError) {
-        try change { (table) throws(KeyStoreError) in try table.delete(message) }
+        try change(AnswerTable.delete, .text(message.text))
     }
 
     /// Deletes the keys of messages that can no longer be answered.
     package func prune(at now: Timestamp) throws(KeyStoreError) {
-        try change { (table) throws(KeyStoreError) in try table.prune([], at: now) }
+        try database.writeIfPresent { (connection) throws(KeyStoreError) in
+            try AnswerTable(connection: connection).prune([], at: now)
+        }
     }
 
-    private func change(_ body: (AnswerTable) throws(KeyStoreError) -> Void) throws(KeyStoreError) {
-        try database.writeIfPresent { (connection) throws(KeyStoreError) in
-            try body(AnswerTable(connection: connection))
-        }
+    private func change(_ sql: String, _ values: SQLiteValue...) throws(KeyStoreError) {
+        try database.writeIfPresent { (connection) throws(KeyStoreError) in try connection.rows(sql, values) }
     }
 
     private static func named(_ message: MessageMark, _ sentAt: Timestamp) -> Bytes {
@@ -150,12 +150,14 @@ struct AnswerTable {
         let given: Bytes?
     }
 
+    static let delete = "DELETE FROM answers WHERE mark = ?"
+
     let connection: SQLiteConnection
 
     /// Returns the row of a message; nil for one that no version writes.
     func row(of message: MessageMark) throws(KeyStoreError) -> Row? {
         let rows = try connection.rows(
-            "SELECT request, key_id, sent, sealed, given FROM answers WHERE mark = ?", [Self.text(message)])
+            "SELECT request, key_id, sent, sealed, given FROM answers WHERE mark = ?", [.text(message.text)])
         guard let row = rows.first, case .blob(let request) = row[0], case .integer(let key) = row[1],
             let key = UInt32(exactly: key), case .integer(let sent) = row[2], case .blob(let sealed) = row[3]
         else { return nil }
@@ -169,7 +171,7 @@ struct AnswerTable {
     /// Deletes the keys of the other messages that the notification has shown.
     func deleteOthers(than message: MessageMark, under request: Bytes) throws(KeyStoreError) {
         try connection.rows(
-            "DELETE FROM answers WHERE request = ? AND mark <> ?", [.blob(request), Self.text(message)])
+            "DELETE FROM answers WHERE request = ? AND mark <> ?", [.blob(request), .text(message.text)])
     }
 
     /// Inserts a key, or replaces that of an earlier copy of the message; drops the oldest of too many.
@@ -182,7 +184,7 @@ struct AnswerTable {
             WHERE excluded.sent > sent
             """,
             [
-                Self.text(row.mark), .blob(row.request), .integer(Int64(row.keyID.value)), Self.time(row.sentAt),
+                .text(row.mark.text), .blob(row.request), .integer(Int64(row.keyID.value)), Self.time(row.sentAt),
                 .blob(row.sealed),
             ])
         try connection.rows(
@@ -192,26 +194,12 @@ struct AnswerTable {
             """)
     }
 
-    func hold(_ message: MessageMark) throws(KeyStoreError) {
-        try connection.rows("UPDATE answers SET request = x'' WHERE mark = ?", [Self.text(message)])
-    }
-
-    func set(_ given: Bytes, of message: MessageMark) throws(KeyStoreError) {
-        try connection.rows("UPDATE answers SET given = ? WHERE mark = ?", [.blob(given), Self.text(message)])
-    }
-
-    func delete(_ message: MessageMark) throws(KeyStoreError) {
-        try connection.rows("DELETE FROM answers WHERE mark = ?", [Self.text(message)])
-    }
-
     /// Deletes the keys of withdrawn messages, and of those that were sealed 31 days ago.
     func prune(_ withdrawn: Set<MessageMark>, at now: Timestamp) throws(KeyStoreError) {
         try connection.rows("DELETE FROM answers WHERE sent < ?", [Self.time(now.subtracting(AnswerKey.life))])
         guard !withdrawn.isEmpty, try connection.integer("SELECT count(*) FROM answers") > 0 else { return }
-        for message in withdrawn { try delete(message) }
+        for message in withdrawn { try connection.rows(Self.delete, [.text(message.text)]) }
     }
-
-    private static func text(_ mark: MessageMark) -> SQLiteValue { .text(mark.text) }
 
     private static func time(_ time: Timestamp) -> SQLiteValue { .integer(Int64(clamping: time.milliseconds)) }
 }

@@ -94,7 +94,7 @@ final class RecoverableDatabase {
     private static let applicationID: Int64 = 0x5043_4558
     private static let version: Int64 = 3
     private static let declarations = Declarations(
-        ReplayTables.schema, JournalTable.schema, ResponseTable.schema, AnswerTable.schema)
+        ReplayTables.schema, Journal.schema, Responses.schema, AnswerTable.schema)
 
     private struct Connection {
         let database: SQLiteConnection

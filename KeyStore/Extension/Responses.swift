@@ -18,6 +18,11 @@ package struct Responses: Sendable {
 
     private static let label: StaticString = "pushcrypt/1 kept response"
 
+    static let schema: StaticString = """
+        CREATE TABLE responses (
+            id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, kept INTEGER NOT NULL, sealed BLOB NOT NULL UNIQUE);
+        """
+
     let database: ExtensionDatabase
 
     /// A stored response.
@@ -55,7 +60,13 @@ package struct Responses: Sendable {
             throw KeyStoreError(.inputOutput, "a response could not be sealed to key \(key.id)")
         }
         return try database.write(at: now) { (connection) throws(KeyStoreError) in
-            try ResponseTable(connection: connection).insert(sealed, key: key.id, at: now)
+            try connection.rows(
+                "INSERT INTO responses (key_id, kept, sealed) VALUES (?, ?, ?)",
+                [.integer(Int64(key.id.value)), .unsigned(now.milliseconds), .blob(sealed)])
+            let dropped = try connection.integer("SELECT max(0, count(*) - \(Self.capacity)) FROM responses")
+            try connection.rows(
+                "DELETE FROM responses WHERE id IN (SELECT id FROM responses ORDER BY id LIMIT ?)", [.integer(dropped)])
+            return Int(clamping: dropped)
         }
     }
 
@@ -69,8 +80,9 @@ package struct Responses: Sendable {
     package func responses(
         openedWith keys: any DeviceStore, at now: Timestamp
     ) throws(KeyStoreError) -> [Kept] {
+        // Never more than the capacity, even from a forged file.
         let rows = try database.read { (connection) throws(KeyStoreError) in
-            try ResponseTable(connection: connection).rows()
+            try connection.rows("SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(Self.capacity)")
         }
         guard let rows, !rows.isEmpty else { return [] }
         // Without a state there is no key, and it does not come back.
@@ -78,10 +90,15 @@ package struct Responses: Sendable {
         var kept: [Kept] = []
         var lost: [Bytes] = []
         for row in rows {
-            if let response = Self.open(row, with: state, now) {
-                kept.append(Kept(response: response, keptAt: row.keptAt, sealed: row.sealed))
+            // One that no version writes is skipped.
+            guard case .integer(let key) = row[0], let key = UInt32(exactly: key), case .integer(let time) = row[1],
+                case .blob(let sealed) = row[2]
+            else { continue }
+            let keptAt = Timestamp(milliseconds: UInt64(bitPattern: time))
+            if let response = Self.open(sealed, KeyID(value: key), keptAt, with: state, now) {
+                kept.append(Kept(response: response, keptAt: keptAt, sealed: sealed))
             } else {
-                lost.append(row.sealed)
+                lost.append(sealed)
             }
         }
         try delete(lost)
@@ -93,10 +110,12 @@ package struct Responses: Sendable {
 
     // MARK: The database
 
-    private static func open(_ row: ResponseTable.Row, with state: DeviceState, _ now: Timestamp) -> Bytes? {
-        guard let key = try? state.key(row.keyID, at: now)?.key.deviceKey() else { return nil }
-        let time = bytes(of: row.keptAt)
-        return try? SealedNote.open(row.sealed.span, with: key, label: label, authenticating: time.span)
+    private static func open(
+        _ sealed: Bytes, _ id: KeyID, _ keptAt: Timestamp, with state: DeviceState, _ now: Timestamp
+    ) -> Bytes? {
+        guard let key = try? state.key(id, at: now)?.key.deviceKey() else { return nil }
+        let time = bytes(of: keptAt)
+        return try? SealedNote.open(sealed.span, with: key, label: label, authenticating: time.span)
     }
 
     private static func bytes(of time: Timestamp) -> Bytes {
@@ -105,64 +124,11 @@ package struct Responses: Sendable {
         return bytes
     }
 
+    /// Deletes by the sealed bytes, which no other row has, not even in another file of this name.
     private func delete(_ sealed: [Bytes]) throws(KeyStoreError) {
         guard !sealed.isEmpty else { return }
         try database.writeIfPresent { (connection) throws(KeyStoreError) in
-            let table = ResponseTable(connection: connection)
-            for row in sealed { try table.delete(row) }
+            for row in sealed { try connection.rows("DELETE FROM responses WHERE sealed = ?", [.blob(row)]) }
         }
-    }
-}
-
-/// The rows of kept responses, inside one transaction.
-struct ResponseTable {
-    static let schema: StaticString = """
-        CREATE TABLE responses (
-            id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, kept INTEGER NOT NULL, sealed BLOB NOT NULL UNIQUE);
-        """
-
-    /// A response as stored in the file.
-    struct Row {
-        let keyID: KeyID
-        let keptAt: Timestamp
-        let sealed: Bytes
-    }
-
-    let connection: SQLiteConnection
-
-    /// Returns the rows, oldest first, without those that no version writes; never more than the capacity, even from a
-    /// forged file.
-    func rows() throws(KeyStoreError) -> [Row] {
-        let rows = try connection.rows(
-            "SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(Responses.capacity)")
-        var responses: [Row] = []
-        for row in rows {
-            guard case .integer(let key) = row[0], let key = UInt32(exactly: key), case .integer(let kept) = row[1],
-                case .blob(let sealed) = row[2]
-            else { continue }
-            let keptAt = Timestamp(milliseconds: UInt64(bitPattern: kept))
-            responses.append(Row(keyID: KeyID(value: key), keptAt: keptAt, sealed: sealed))
-        }
-        return responses
-    }
-
-    /// Inserts a response, and drops the oldest of too many; returns how many were dropped.
-    func insert(_ sealed: Bytes, key: KeyID, at now: Timestamp) throws(KeyStoreError) -> Int {
-        try connection.rows(
-            "INSERT INTO responses (key_id, kept, sealed) VALUES (?, ?, ?)",
-            [.integer(Int64(key.value)), .unsigned(now.milliseconds), .blob(sealed)])
-        let dropped = try connection.integer(
-            "SELECT max(0, count(*) - ?) FROM responses",
-            [
-                .integer(Int64(Responses.capacity))
-            ])
-        try connection.rows(
-            "DELETE FROM responses WHERE id IN (SELECT id FROM responses ORDER BY id LIMIT ?)", [.integer(dropped)])
-        return Int(clamping: dropped)
-    }
-
-    /// Deletes by the sealed bytes, which no other row has, not even in another file of this name.
-    func delete(_ sealed: Bytes) throws(KeyStoreError) {
-        try connection.rows("DELETE FROM responses WHERE sealed = ?", [.blob(sealed)])
     }
 }

@@ -80,7 +80,7 @@ package struct HandoverRows: Sendable {
 
     fileprivate func write(to connection: SQLiteConnection, at now: Timestamp) throws(KeyStoreError) {
         if let answer { try answer.write(to: connection, at: now) }
-        if let journal { try JournalTable(connection: connection).append(journal) }
+        if let journal { try Journal.append(journal, to: connection) }
     }
 }
 

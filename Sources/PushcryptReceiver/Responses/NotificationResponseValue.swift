@@ -102,8 +102,8 @@ extension NotificationResponseValue {
         mark = root["mark"]?.string.map(MessageMark.init(text:))
     }
 
-    /// The response as minified JSON.
-    var json: ContiguousArray<UInt8> {
+    /// The response as minified JSON, which `Responses` keeps for an app whose files are locked.
+    package var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
             json.integer(Self.version, for: "version")
@@ -117,6 +117,11 @@ extension NotificationResponseValue {
         }
         return json.bytes
     }
+}
+
+extension Responses.Kept {
+    /// The user's response; nil for one that a later version of the app has kept, and that stays for it.
+    package var value: NotificationResponseValue? { NotificationResponseValue(json: response) }
 }
 
 /// The user's response to a notification, with only the authentic part of that notification.

@@ -1,18 +1,8 @@
 package import Pushcrypt
 package import PushcryptKeyStore
 
-/// Seals the user's responses as answers for the provider. (`Docs/FormatRecords.md`, Answers)
-package struct ResponseAnswers: Sendable {
-    private let keys: AnswerKeys
-
-    /// Uses the keys in a database.
-    package init(in keys: AnswerKeys) { self.keys = keys }
-
-    /// Has the key of the message stay until the app is done with the response; call it before anything else.
-    package func hold(_ response: NotificationResponseValue) throws(KeyStoreError) {
-        if let mark = response.mark { try keys.hold(mark) }
-    }
-
+// Seals the user's responses as answers for the provider. (`Docs/FormatRecords.md`, Answers)
+extension AnswerKeys {
     /// Returns the text of the answer to send; nil if the message cannot be answered, or not any more. The same action and
     /// text again are the same answer.
     ///
@@ -29,7 +19,7 @@ package struct ResponseAnswers: Sendable {
         to response: NotificationResponseValue, action: String, text: String?, openedWith device: any DeviceStore,
         answeredAt: Timestamp, at now: Timestamp
     ) throws -> String? {
-        guard let mark = response.mark, let kept = try keys.key(of: mark, openedWith: device, at: now) else {
+        guard let mark = response.mark, let kept = try key(of: mark, openedWith: device, at: now) else {
             return nil
         }
         if let given = kept.given, let sealed = try? SealedAnswer(bytes: given),
@@ -43,12 +33,7 @@ package struct ResponseAnswers: Sendable {
         )
         let sealed = try SealedAnswer(answer, with: kept.key)
         // Without it a repetition is another answer, which the provider refuses.
-        try? keys.remember(sealed.bytes, to: mark)
+        try? remember(sealed.bytes, to: mark)
         return sealed.text
-    }
-
-    /// Deletes the key of the message, because the app is done with the response.
-    package func end(_ response: NotificationResponseValue) throws(KeyStoreError) {
-        if let mark = response.mark { try keys.remove(mark) }
     }
 }

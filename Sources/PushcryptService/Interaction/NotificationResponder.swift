@@ -112,11 +112,11 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     public func replayKept() async -> Int { await replays.run { [self] in await replay() } }
 
     private func replay() async -> Int {
-        let waiting: [KeptResponses.Waiting]
+        let waiting: [Responses.Kept]
         do {
             waiting = try await onFiles { [self] in
                 let keys = try configuration.opening.keys()
-                return try kept().waiting(openedWith: keys, at: configuration.opening.now())
+                return try files.database().responses.responses(openedWith: keys, at: configuration.opening.now())
             }
         } catch {
             report(.unreadable, nil, ServiceFiles.text(for: error))
@@ -124,19 +124,20 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         }
         var done = 0
         for waiting in waiting {
+            guard let response = waiting.value else { continue }
             let content = UNMutableNotificationContent()
-            content.userInfo = waiting.response.customKeys
-            content.categoryIdentifier = waiting.response.categoryIdentifier
-            let received = await read(waiting.response, of: UncheckedSendableBox(content), keptAt: waiting.keptAt)
+            content.userInfo = response.customKeys
+            content.categoryIdentifier = response.categoryIdentifier
+            let received = await read(response, of: UncheckedSendableBox(content), keptAt: waiting.keptAt)
             if received.waitsForUnlock { break }
             switch await ask(received) {
-            case .failed where !Self.comesAgain(waiting.response) || isOld(waiting), .done: break
+            case .failed where !Self.comesAgain(response) || isOld(waiting), .done: break
             case .failed, .later: continue
             }
             done += 1
             await end(received)
             do {
-                try await onFiles { [self] in try kept().remove(waiting) }
+                try await onFiles { [self] in try files.database().responses.remove(waiting) }
             } catch {
                 report(.unreadable, received, ServiceFiles.text(for: error))
             }
@@ -144,23 +145,20 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         return done
     }
 
-    private func kept() throws -> KeptResponses { KeptResponses(in: try files.database().responses) }
-
     /// Whether a response that the app fails to handle is passed again.
     private static func comesAgain(_ value: NotificationResponseValue) -> Bool {
         value.action != .open && value.action != .dismiss
     }
 
-    private func isOld(_ waiting: KeptResponses.Waiting) -> Bool {
+    private func isOld(_ waiting: Responses.Kept) -> Bool {
         waiting.keptAt.adding(Self.patience) < configuration.opening.now()
     }
 
     private func keep(_ value: NotificationResponseValue, _ received: ReceivedResponse) async -> Bool {
         do {
             let dropped = try await onFiles { [self] in
-                try kept().keep(
-                    value, sealedTo: try deviceKey(received.account),
-                    at: configuration.opening.now())
+                try files.database().responses.keep(
+                    value.json, sealedTo: try deviceKey(received.account), at: configuration.opening.now())
             }
             report(.kept, received, dropped == 0 ? nil : "\(dropped) older responses were dropped to make room")
             return true
@@ -183,16 +181,14 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
 
     // MARK: Answers
 
-    private func answers() throws -> ResponseAnswers { ResponseAnswers(in: try files.database().answerKeys) }
-
     private func hold(_ value: NotificationResponseValue) async {
-        guard value.mark != nil else { return }
-        try? await onFiles { [self] in try answers().hold(value) }
+        guard let mark = value.mark else { return }
+        try? await onFiles { [self] in try files.database().answerKeys.hold(mark) }
     }
 
     private func end(_ received: ReceivedResponse) async {
-        guard received.value.mark != nil else { return }
-        try? await onFiles { [self] in try answers().end(received.value) }
+        guard let mark = received.value.mark else { return }
+        try? await onFiles { [self] in try files.database().answerKeys.remove(mark) }
     }
 
     // MARK: Steps

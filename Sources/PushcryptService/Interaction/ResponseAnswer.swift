@@ -25,7 +25,7 @@ extension ReceivedResponse {
             let (opening, files) = (configuration.opening, ServiceFiles(configuration.opening))
             let now = opening.now()
             return try ExpiringActivity.system.run("answering", expired: files.stop) {
-                try ResponseAnswers(in: files.database().answerKeys).answer(
+                try files.database().answerKeys.answer(
                     to: value, action: action ?? value.action.identifier, text: text ?? value.userText,
                     openedWith: opening.keys(), answeredAt: keptAt ?? now, at: now)
             }

@@ -43,8 +43,8 @@ import Testing
         return response
     }
 
-    private func answers(of other: Phone? = nil) -> ResponseAnswers {
-        ResponseAnswers(in: (other ?? phone).database.answerKeys)
+    private func answers(of other: Phone? = nil) -> AnswerKeys {
+        (other ?? phone).database.answerKeys
     }
 
     private func answer(
@@ -195,7 +195,7 @@ import Testing
 
     @Test func itEndsWhenTheAppIsDone() throws {
         let response = try show(push())
-        try answers().end(response)
+        try answers().remove(#require(response.mark))
         #expect(try kept() == 0)
         #expect(try answer(response) == nil)
     }
@@ -236,7 +236,7 @@ import Testing
 
     @Test func aResponseThatWasGivenIsNotLostToAnotherMessage() throws {
         let response = try show(push())
-        try answers().hold(response)
+        try answers().hold(#require(response.mark))
         try show(push(named: "deploy-18"))
         #expect(try open(answer(response)).messageID == MessageID(callerName: "deploy-17"))
     }

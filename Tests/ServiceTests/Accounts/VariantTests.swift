@@ -141,7 +141,7 @@ private final class Variant {
         let key = try #require(store.state().accounts.first?.keys.last?.publicKey)
         var response = NotificationResponseValue(requestIdentifier: "\(pushes)", action: .open)
         response.mark = content.mark?.message
-        try KeptResponses(in: database.responses).keep(response, sealedTo: key, at: TestApp.start)
+        try database.responses.keep(response.json, sealedTo: key, at: TestApp.start)
     }
 
     /// Logs out, or in again.
@@ -165,8 +165,8 @@ private final class Variant {
     func check() async throws {
         if !isLoggedIn { try await toggle() }
         try await show()
-        let kept = try KeptResponses(in: database.responses).waiting(openedWith: store, at: TestApp.start)
-        let last = try #require(kept.last?.response)
+        let kept = try database.responses.responses(openedWith: store, at: TestApp.start)
+        let last = try #require(kept.last?.value)
         #expect(last.requestIdentifier == "\(pushes)")
         let mark = try #require(last.mark)
         #expect(try database.answerKeys.key(of: mark, openedWith: store, at: TestApp.start) != nil)
