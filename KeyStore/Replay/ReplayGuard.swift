@@ -27,17 +27,13 @@ package struct ReplayClaim: Hashable, Sendable {
     /// Whether the guard was damaged and has been recreated, and knows nothing of earlier messages: those sent more
     /// than ten minutes ago count as seen. Reported once, by the next result; not reported for a missing guard, as
     /// at a phone's first push.
-    package let wasDamaged: Bool
+    package internal(set) var wasDamaged = false
 
-    init(
-        _ finding: ReplayRules.Finding, withdrawn: Set<MessageMark> = [], problem: KeyStoreError?,
-        wasDamaged: Bool = false
-    ) {
+    init(_ finding: ReplayRules.Finding, withdrawn: Set<MessageMark> = [], problem: KeyStoreError? = nil) {
         verdict = finding.verdict
         isQuiet = finding.isQuiet
         self.withdrawn = withdrawn
         self.problem = problem
-        self.wasDamaged = wasDamaged
     }
 
     /// Whether the files of the message may be fetched: only before it was handed over, and only for the request under
@@ -96,15 +92,16 @@ package struct ReplayGuard: Sendable {
     ///   - now: The receiver's time.
     package func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayClaim {
         use { file in
+            var claim: ReplayClaim
             do throws(KeyStoreError) {
-                let (finding, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
-                    let finding = try ReplayRules.take(message, in: storage, room: database.maximumRows, at: now)
-                    return (finding, try removingAnswers(after: message, storage, at: now))
+                claim = try write(file, at: now) { (storage) throws(KeyStoreError) in
+                    try take(message, storage, at: now)
                 }
-                return ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged())
             } catch {
-                return ReplayClaim(readable(message, file, at: now), problem: error, wasDamaged: file.takeDamaged())
+                claim = readable(message, file, error, at: now)
             }
+            claim.wasDamaged = file.takeDamaged()
+            return claim
         }
     }
 
@@ -120,73 +117,48 @@ package struct ReplayGuard: Sendable {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - verdict: That of taking it.
+    ///   - claim: That of taking it; nil to take it in the same transaction, for a caller that gives out the content at once.
     ///   - now: The receiver's time.
     ///   - rows: Returns what else is written, by how the message is shown.
     package func handOver(
-        _ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp,
-        _ rows: (ReplayHandover) -> HandoverRows = { _ in HandoverRows() }
-    ) -> ReplayHandover {
+        _ message: ReplayMessage, after claim: ReplayClaim?, at now: Timestamp,
+        _ rows: (ReplayClaim, ReplayHandover) -> HandoverRows = { _, _ in HandoverRows() }
+    ) -> (claim: ReplayClaim, handover: ReplayHandover) {
         use { file in
+            var result: (claim: ReplayClaim, handover: ReplayHandover)
             do throws(KeyStoreError) {
-                return try write(file, at: now) { (storage) throws(KeyStoreError) in
+                result = try write(file, at: now) { (storage) throws(KeyStoreError) in
+                    let claim = if let claim { claim } else { try take(message, storage, at: now) }
                     let handover = ReplayHandover(
-                        try ReplayRules.handOver(message, verdict, in: storage, room: database.maximumRows, at: now),
-                        problem: nil)
-                    try rows(handover).write(to: storage.connection, at: now)
-                    return handover
+                        try ReplayRules.handOver(
+                            message, claim.verdict, in: storage, room: database.maximumRows, at: now), problem: nil)
+                    try rows(claim, handover).write(to: storage.connection, at: now)
+                    return (claim, handover)
                 }
             } catch {
                 let row = try? read(file) { (storage) throws(KeyStoreError) in
                     try ReplayRules.row(of: message, in: storage)
                 }
-                return ReplayHandover(ReplayRules.unwritten(verdict, row: row ?? nil), problem: error)
+                let claim = claim ?? readable(message, file, error, at: now)
+                let handover = ReplayHandover(ReplayRules.unwritten(claim.verdict, row: row ?? nil), problem: error)
+                result = (claim, handover)
             }
+            if claim == nil { result.claim.wasDamaged = file.takeDamaged() }
+            return result
         }
     }
 
-    /// Takes a message and hands it over in one transaction, for a caller that gives out the content at once.
-    ///
-    /// - Parameter rows: Returns what else is written, by how the message is shown.
-    package func claimAndCommit(
-        _ message: ReplayMessage, at now: Timestamp,
-        _ rows: (ReplayClaim, ReplayHandover) -> HandoverRows = { _, _ in HandoverRows() }
-    ) -> (taking: ReplayClaim, handover: ReplayHandover) {
-        use { file in
-            let room = database.maximumRows
-            do throws(KeyStoreError) {
-                let (finding, handover, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
-                    let finding = try ReplayRules.take(message, in: storage, room: room, at: now)
-                    let handover = ReplayHandover(
-                        try ReplayRules.handOver(message, finding.verdict, in: storage, room: room, at: now),
-                        problem: nil)
-                    let withdrawn = try removingAnswers(after: message, storage, at: now)
-                    try rows(ReplayClaim(finding, problem: nil), handover).write(to: storage.connection, at: now)
-                    return (finding, handover, withdrawn)
-                }
-                return (
-                    ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()), handover
-                )
-            } catch {
-                let finding = readable(message, file, at: now)
-                return (
-                    ReplayClaim(finding, problem: error, wasDamaged: file.takeDamaged()),
-                    ReplayHandover(ReplayRules.unwritten(finding.verdict, row: nil), problem: error)
-                )
-            }
-        }
-    }
-
-    /// Returns the withdrawn messages, which can no longer be answered; nor can the ones that the message's notification has
-    /// shown before.
-    private func removingAnswers(
-        after message: ReplayMessage, _ storage: ReplayTables, at now: Timestamp
-    ) throws(KeyStoreError) -> Set<MessageMark> {
+    /// Takes a message. What it withdraws can no longer be answered; nor can the messages that its notification has shown
+    /// before.
+    private func take(
+        _ message: ReplayMessage, _ storage: ReplayTables, at now: Timestamp
+    ) throws(KeyStoreError) -> ReplayClaim {
+        let finding = try ReplayRules.take(message, in: storage, room: database.maximumRows, at: now)
         let withdrawn = try storage.withdrawn()
         let answers = AnswerTable(connection: storage.connection)
         try answers.prune(withdrawn, at: now)
         try answers.deleteOthers(than: message.mark, under: message.request)
-        return withdrawn
+        return ReplayClaim(finding, withdrawn: withdrawn)
     }
 
     // MARK: Transactions
@@ -195,12 +167,12 @@ package struct ReplayGuard: Sendable {
 
     /// Returns what is found in a file that cannot be written, but may still be readable.
     private func readable(
-        _ message: ReplayMessage, _ file: RecoverableDatabase, at now: Timestamp
-    ) -> ReplayRules.Finding {
+        _ message: ReplayMessage, _ file: RecoverableDatabase, _ problem: KeyStoreError, at now: Timestamp
+    ) -> ReplayClaim {
         let finding = try? read(file) { (storage) throws(KeyStoreError) in
             try ReplayRules.find(message, in: storage, at: now)
         }
-        return finding ?? .unknown
+        return ReplayClaim(finding ?? .unknown, problem: problem)
     }
 
     private func write<R>(

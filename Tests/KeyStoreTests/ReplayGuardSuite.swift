@@ -69,3 +69,10 @@ extension ReplayGuardSuite {
         #expect(handover.rings == rings && handover.problem == nil, sourceLocation: location)
     }
 }
+
+extension ReplayGuard {
+    /// Hands a message over that was taken with this verdict.
+    func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
+        handOver(message, after: ReplayClaim(ReplayRules.Finding(verdict: verdict, isQuiet: false)), at: now).handover
+    }
+}

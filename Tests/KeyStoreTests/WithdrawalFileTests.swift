@@ -42,7 +42,7 @@ struct WithdrawalFileTests: ReplayGuardSuite {
         #expect(taking.problem?.code == .storeBusy && taking.verdict == .new && taking.withdrawn.isEmpty)
         try lock.execute("ROLLBACK")
         expect(handOver(file, 17), rings: true)
-        #expect(brief.claimAndCommit(withdrawal, at: start + 1).taking.withdrawn == [message(17).mark])
+        #expect(brief.handOver(withdrawal, after: nil, at: start + 1).claim.withdrawn == [message(17).mark])
         #expect(file.withdrawn() == [message(17).mark])
     }
 }

@@ -101,12 +101,7 @@ package struct OpenedPush: Sendable {
             let isShown = delivery.opened != nil && !delivery.isHidden
             return HandoverRows(journal: journal(delivery, isAsPrepared), answer: isShown ? answer : nil)
         }
-        let (taken, handover) =
-            if let claim {
-                (claim, receiver.replay.handOver(message, after: claim.verdict, at: now) { rows(claim, $0) })
-            } else {
-                receiver.replay.claimAndCommit(message, at: now, rows)
-            }
+        let (taken, handover) = receiver.replay.handOver(message, after: claim, at: now, rows)
         if claim == nil { problems += taken.problems }
         if let problem = handover.problem {
             if problem != taken.problem { problems.append("replay guard: \(problem)") }
