@@ -27,7 +27,6 @@ extension SQLiteKeyStore {
 
 /// Checks a store step by step; a step that fails does not stop the next.
 private struct StoreCheck {
-    private static let pageLength = 1000
     private static let rowsListed = 10
 
     let store: SQLiteKeyStore
@@ -119,17 +118,17 @@ private struct StoreCheck {
     }
 
     private mutating func checkRows<Row: StoredRow>(of type: Row.Type) {
-        var count = 0
+        var (count, isWhole) = (0, false)
         var damaged: [KeyStoreError] = []
-        var isWhole = false
         step { check throws(KeyStoreError) in
-            var last: [SQLiteValue]?
-            repeat {
-                let page = try check.page(of: type, after: last)
-                count += page.entries.count
-                damaged += page.entries.compactMap(\.self)
-                last = page.end
-            } while last != nil
+            try check.store.readOnce { (transaction) throws(KeyStoreError) in
+                _ = try transaction.connection.rows(type.table.select, []) { row in
+                    count += 1
+                    do throws(KeyStoreError) { _ = try transaction.verified(row) as Row } catch {
+                        damaged.append(error)
+                    }
+                }
+            }
             isWhole = true
         }
         for error in damaged.prefix(Self.rowsListed) { find(.error, error.description) }
@@ -138,22 +137,6 @@ private struct StoreCheck {
         }
         if damaged.isEmpty, isWhole {
             find(.note, "table \(type.table.name): \(count) row\(count == 1 ? "" : "s"), all authentic")
-        }
-    }
-
-    /// Returns the error of each row of a page, nil for sound rows.
-    private func page<Row: StoredRow>(
-        of type: Row.Type, after last: [SQLiteValue]?
-    ) throws(KeyStoreError) -> RowPage<KeyStoreError?> {
-        try store.read { (transaction) throws(KeyStoreError) in
-            try transaction.page(of: type, after: last, length: Self.pageLength) { (row) -> KeyStoreError? in
-                do throws(KeyStoreError) {
-                    _ = try transaction.verified(row) as Row
-                    return nil
-                } catch {
-                    return error
-                }
-            }
         }
     }
 

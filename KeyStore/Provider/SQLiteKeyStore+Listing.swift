@@ -27,10 +27,10 @@ extension SQLiteKeyStore {
     private func forEachRow<Record>(
         where condition: String, _ record: (Held) -> Record?, _ body: (Result<Record, KeyStoreError>) throws -> Void
     ) throws {
-        var last: [SQLiteValue]?
+        var last: SQLiteValue?
         repeat {
             let page = try readOnce { (store) throws(KeyStoreError) in
-                try store.page(of: HeldRow.self, where: condition, after: last, length: Self.pageLength) {
+                try store.page(where: condition, after: last, length: Self.pageLength) {
                     (row) -> Result<Record?, KeyStoreError> in
                     Result { () throws(KeyStoreError) in record((try store.verified(row) as HeldRow).held) }
                 }
@@ -78,12 +78,12 @@ package struct DeviceReader {
     ///
     /// A row that somebody deleted, or hid from the index, is not noticed.
     package func devices(ofUser user: String) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
-        var order = RowOrder(of: HeldRow.table)
+        var order = RowOrder()
         return try store.connection.rows(HeldRow.selectByUser, [.text(user)]) {
             (row) throws(KeyStoreError) in
             // A forged index may list a device repeatedly.
             try order.append(row)
-            return try Self.ofOneRow { () throws(KeyStoreError) in
+            return Result { () throws(KeyStoreError) in
                 let row: (id: SQLiteValue, held: Held) = (row[0], (try store.verified(row) as HeldRow).held)
                 // The database found the row by a text that its declarations may compare differently.
                 guard let device = row.held.device, let owner = device.user, StoreName.areEqual(owner, user) else {
@@ -91,17 +91,6 @@ package struct DeviceReader {
                 }
                 return device
             }
-        }
-    }
-
-    private static func ofOneRow(
-        _ body: () throws(KeyStoreError) -> DeviceRecord
-    ) throws(KeyStoreError) -> Result<DeviceRecord, KeyStoreError> {
-        do throws(KeyStoreError) {
-            return .success(try body())
-        } catch {
-            guard error.concernsOneDevice else { throw error }
-            return .failure(error)
         }
     }
 }
@@ -155,36 +144,31 @@ extension KeyStoreError {
     }
 }
 
-// MARK: Pages of ids
-/// The ids of some of a provider's devices, in order.
-package struct DevicePage: Sendable {
-    /// The ids. The rows are not authenticated: read the device before using one.
-    package let ids: [String]
-    /// An error for each id that no store accepts: a forged one, meant to be mistaken for something else, such as a key
-    /// or two lines.
-    package let damaged: [KeyStoreError]
+// MARK: Pages
+
+/// A page of devices by id; fits into memory whatever the size of the table.
+package struct RowPage<Entry> {
+    /// The result for each row.
+    package let entries: [Entry]
+    /// The id after which the next page begins, byte for byte as stored; nil on the last page.
+    let end: SQLiteValue?
+
     /// Whether this is the last page.
     package var isLast: Bool { end == nil }
-
-    fileprivate let end: [SQLiteValue]?
 }
+
+extension RowPage: Sendable where Entry: Sendable {}
+
+/// Ids, which are not authenticated: read the device before using one. An id that no store accepts is an error: a forged one, meant
+/// to be mistaken for something else, such as a key or two lines.
+package typealias DevicePage = RowPage<Result<String, KeyStoreError>>
 
 extension SQLiteKeyStore {
     /// Returns at most `count` ids after those of `page`, or the first ones for nil.
     package func devicePage(after page: DevicePage?, count: Int) throws(KeyStoreError) -> DevicePage {
-        let next = try readOnce { (store) throws(KeyStoreError) in
-            try store.page(
-                of: HeldRow.self, where: HeldRow.isDevice, after: page?.end, length: count, HeldRow.listedID)
+        try readOnce { (store) throws(KeyStoreError) in
+            try store.page(where: HeldRow.isDevice, after: page?.end, length: count, HeldRow.listedID)
         }
-        var ids: [String] = []
-        var damaged: [KeyStoreError] = []
-        for entry in next.entries {
-            switch entry {
-            case .success(let id): ids.append(id)
-            case .failure(let error): damaged.append(error)
-            }
-        }
-        return DevicePage(ids: ids, damaged: damaged, end: next.end)
     }
 }
 
@@ -194,5 +178,50 @@ extension HeldRow {
             return .failure(.damagedRow(row[0], in: table.name))
         }
         return .success(id)
+    }
+}
+
+extension StoreTransaction {
+    /// Calls `body` with at most `length` rows of devices after an id, in the order of their ids; only with those that a condition
+    /// selects, without an index.
+    ///
+    /// Throws `corruptStore` for rows in another order, as in a forged file: paging over them might never end, or
+    /// return one twice.
+    fileprivate func page<Entry>(
+        where condition: String, after last: SQLiteValue?, length: Int,
+        _ body: (SQLiteRow) throws(KeyStoreError) -> Entry
+    ) throws(KeyStoreError) -> RowPage<Entry> {
+        let start = last == nil ? "" : "AND id > ?"
+        let sql = "\(HeldRow.table.select) WHERE \(condition) \(start) ORDER BY id LIMIT \(length)"
+        var order = RowOrder(last: last)
+        let entries = try connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
+            try order.append(row)
+            return try body(row)
+        }
+        return RowPage(entries: entries, end: entries.count == length ? order.last : nil)
+    }
+}
+
+/// Checks that ids arrive in the order that the database promises: texts, then blobs, each by their bytes.
+private struct RowOrder {
+    var last: SQLiteValue?
+
+    mutating func append(_ row: SQLiteRow) throws(KeyStoreError) {
+        let id = row[0]
+        if let last, !Self.isInOrder(last, id) {
+            throw KeyStoreError(
+                .corruptStore,
+                "the rows of table \(HeldRow.table.name) are out of order: the file is damaged or forged; restore it from a backup"
+            )
+        }
+        last = id
+    }
+
+    private static func isInOrder(_ first: SQLiteValue, _ second: SQLiteValue) -> Bool {
+        switch (first, second) {
+        case (.text(let a), .text(let b)), (.blob(let a), .blob(let b)): a.lexicographicallyPrecedes(b)
+        case (.text, .blob): true
+        default: false
+        }
     }
 }

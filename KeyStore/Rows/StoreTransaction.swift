@@ -75,78 +75,6 @@ extension StoreTransaction {
     }
 }
 
-/// A page of a table by primary key; fits into memory whatever the size of the table.
-struct RowPage<Entry> {
-    /// The result for each row.
-    let entries: [Entry]
-    /// The key after which the next page begins, byte for byte as stored; nil on the last page.
-    let end: [SQLiteValue]?
-}
-
-extension StoreTransaction {
-    /// Calls `body` with at most `length` rows after `last`, in the order of their primary keys; only with those that a condition
-    /// selects, without an index.
-    ///
-    /// Throws `corruptStore` for rows in another order, as in a forged file: paging over them might never end, or
-    /// return one twice.
-    func page<Row: StoredRow, Entry>(
-        of _: Row.Type, where condition: String = "true", after last: [SQLiteValue]?, length: Int,
-        _ body: (SQLiteRow) throws(KeyStoreError) -> Entry
-    ) throws(KeyStoreError) -> RowPage<Entry> {
-        let table = Row.table
-        let places = repeatElement("?", count: table.keyCount).joined(separator: ", ")
-        let start = last == nil ? "" : "AND (\(table.key)) > (\(places))"
-        let sql = "\(table.select) WHERE \(condition) \(start) ORDER BY \(table.key) LIMIT \(length)"
-        var order = RowOrder(after: last, of: table)
-        let entries = try connection.rows(sql, last ?? []) { (row) throws(KeyStoreError) in
-            try order.append(row)
-            return try body(row)
-        }
-        return RowPage(entries: entries, end: entries.count == length ? order.last : nil)
-    }
-}
-
-/// Checks that keys arrive in the order that the database promises.
-struct RowOrder {
-    private(set) var last: [SQLiteValue]?
-    private let table: StoreTable
-
-    init(after last: [SQLiteValue]? = nil, of table: StoreTable) {
-        self.last = last
-        self.table = table
-    }
-
-    mutating func append(_ row: SQLiteRow) throws(KeyStoreError) {
-        let key = (0..<table.keyCount).map { row[$0] }
-        if let last, !last.lexicographicallyPrecedes(key, by: { $0.precedes($1) }) {
-            throw KeyStoreError(
-                .corruptStore,
-                "the rows of table \(table.name) are out of order: the file is damaged or forged; restore it from a backup"
-            )
-        }
-        last = key
-    }
-}
-
-extension SQLiteValue {
-    /// Returns whether an index has this value before another: NULL, then numbers, texts, blobs; texts and blobs by
-    /// their bytes.
-    fileprivate func precedes(_ other: SQLiteValue) -> Bool {
-        let (a, b) = (order, other.order)
-        return (a.kind, a.number) == (b.kind, b.number)
-            ? a.bytes.lexicographicallyPrecedes(b.bytes) : (a.kind, a.number) < (b.kind, b.number)
-    }
-
-    private var order: (kind: Int, number: Int64, bytes: Bytes) {
-        switch self {
-        case .null: (0, 0, [])
-        case .integer(let number): (1, number, [])
-        case .text(let bytes): (2, 0, bytes)
-        case .blob(let bytes): (3, 0, bytes)
-        }
-    }
-}
-
 // MARK: Rows
 
 /// A row of one table: how it is written, and how it is read after its tag was checked.
@@ -162,7 +90,6 @@ struct StoreTable: Sendable {
     let name: StaticString
     /// The columns of the primary key.
     let key: String
-    let keyCount: Int
     let count: Int
     let select: String
     let put: String
@@ -171,7 +98,7 @@ struct StoreTable: Sendable {
         let columns = key + columns
         let list = (columns + ["tag"]).joined(separator: ", ")
         self.name = name
-        (self.key, keyCount, count) = (key.joined(separator: ", "), key.count, columns.count)
+        (self.key, count) = (key.joined(separator: ", "), columns.count)
         select = "SELECT \(list) FROM \(name)"
         // REPLACE would silently delete rows that violate a unique index of another program.
         let updates = (columns.dropFirst(key.count) + ["tag"]).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")

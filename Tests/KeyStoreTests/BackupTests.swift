@@ -76,7 +76,7 @@ struct BackupTests {
                 "\(backup)\(number)", to: place, key: "\(key)\(number)", passphrase: nil, replace: false,
                 options: .impatient, at: start)
             let ids = try SQLiteKeyStore.open(in: place, passphrase: nil, options: .quick)
-                .devicePage(after: nil, count: most).ids
+                .devicePage(after: nil, count: most).entries.map { try $0.get() }
             #expect((before...after).contains(ids.count))
             #expect(Set(ids) == Set((0..<ids.count).map { "d\($0)" }))
             if before == most { return }

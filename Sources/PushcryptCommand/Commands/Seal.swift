@@ -138,9 +138,14 @@ private struct DeviceLines: LineSource, Sendable {
         while ids.isEmpty, page?.isLast != true {
             guard !stop.isRaised else { return nil }
             let next = try store.devicePage(after: page, count: Self.count)
-            ids = next.ids
-            damaged += next.damaged.count
-            firstDamaged = firstDamaged ?? next.damaged.first
+            for entry in next.entries {
+                do throws(KeyStoreError) {
+                    ids.append(try entry.get())
+                } catch {
+                    damaged += 1
+                    firstDamaged = firstDamaged ?? error
+                }
+            }
             page = next
         }
         // Some devices of one store and some of another are not all devices of either.
