@@ -48,21 +48,19 @@ public final class NotificationServiceHandler: Sendable {
 
     private let configuration: Configuration
     private let files: ServiceFiles
-    private let log: DeliveryLog
     private let inProgress = InProgress()
 
     /// Creates a handler. Reads nothing before the first push.
     public init(configuration: Configuration) {
         self.configuration = configuration
         files = ServiceFiles(configuration)
-        log = DeliveryLog(files, observe: configuration.observe, clock: configuration.clock)
     }
 
     deinit { for push in inProgress.pushes { push.end(.released) } }
 
     /// Opens a push and passes the content to show to `contentHandler`, exactly once, on any thread.
     public func handle(_ request: UNNotificationRequest, contentHandler: @escaping (UNNotificationContent) -> Void) {
-        let push = OnePush(request, configuration, files, log, in: inProgress, contentHandler)
+        let push = OnePush(request, configuration, files, in: inProgress, contentHandler)
         inProgress.add(push)
         push.start()
     }
@@ -136,7 +134,7 @@ extension NotificationServiceHandler {
         /// context says if it was, and has the system's request. If it throws or is not done at the deadline,
         /// the opened content is shown unchanged.
         public var change: Change?
-        /// Receives a report of each delivery, on a thread of the handler. Delays a delivery by at most 200 ms.
+        /// Receives a report of each delivery, on a thread of its own. Delays a delivery by at most 200 ms.
         public var observe: (@Sendable (DeliveryReport) -> Void)?
 
         /// The largest sealed file to fetch, in bytes. The default is 50.1 MB: the system shows films of up to 50 MB,

@@ -32,7 +32,6 @@ final class OnePush: @unchecked Sendable {
     let receivedAt: Timestamp
     let list = NotificationList()
     let progress: Locked<Progress>
-    private let log: DeliveryLog
     private let handler: NotificationServiceHandler.InProgress
     /// Signalled when something has happened that the thread may wait for.
     let news = DispatchSemaphore(value: 0)
@@ -61,11 +60,11 @@ final class OnePush: @unchecked Sendable {
 
     init(
         _ request: UNNotificationRequest, _ configuration: NotificationServiceHandler.Configuration,
-        _ files: ServiceFiles, _ log: DeliveryLog, in handler: NotificationServiceHandler.InProgress,
+        _ files: ServiceFiles, in handler: NotificationServiceHandler.InProgress,
         _ contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         (self.request, self.configuration, self.files) = (request, configuration, files)
-        (self.log, self.handler) = (log, handler)
+        self.handler = handler
         progress = Locked(Progress(contentHandler))
         push = IncomingPush(request.content)
         receivedAt = configuration.now()
@@ -241,10 +240,35 @@ final class OnePush: @unchecked Sendable {
         let change: Task<Void, Never>?
     }
 
-    /// Reports the outcome before the content handler runs, because the system may then suspend this process.
+    /// How long a delivery waits for its report, in milliseconds.
+    private static let reportPatience: UInt64 = 200
+
+    /// Reports the outcome to the journal, unless the message was handed over with its row, and to the app; before the content
+    /// handler runs, because the system may then suspend this process. The wait is limited, because a disk may hang and so may
+    /// an app. On return, the journal is not being written: iOS ends an app that is suspended with a lock on a shared file. A
+    /// rescue waits for nothing, and leaves no row.
     private func report(_ outcome: Delivery.Outcome, _ why: Ending, isRescue: Bool, isJournaled: Bool) {
-        log.write(report(outcome), isRescue ? .rescue : why.isOwn ? .own : .other, isJournaled: isJournaled)
-        if isRescue || progress.withLock({ $0.isOpening }) { files.stop() }
+        let (report, done, isWritten) = (
+            report(outcome), DispatchSemaphore(value: 0), Locked(isJournaled || isRescue)
+        )
+        DispatchQueue(label: "pushcrypt.report", qos: .userInitiated).async { [files, configuration] in
+            if !isWritten.withLock({ $0 }) {
+                files.journal(report)
+                isWritten.withLock { $0 = true }
+            }
+            configuration.observe?(report)
+            done.signal()
+        }
+        if why.isOwn, !isRescue {
+            let timer = configuration.clock.schedule(afterMilliseconds: Self.reportPatience) { done.signal() }
+            done.wait()
+            timer.cancel()
+        } else if !isRescue {
+            // Not the clock's thread, which may be this one.
+            _ = done.wait(timeout: .now() + .milliseconds(Int(Self.reportPatience)))
+        }
+        let isOver = isWritten.withLock { $0 }
+        if isRescue || !isOver || progress.withLock({ $0.isOpening }) { files.stop() }
     }
 
     /// Deletes device keys that no longer open anything: after the delivery, because the Keychain may hang.
