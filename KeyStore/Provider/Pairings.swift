@@ -142,8 +142,8 @@ extension StoreTransaction {
         let pushKeys = try provider().pushKeys(at: now)
         var reply = RegistrationReply(
             .acknowledged(registration.publicKey), provider: pairing.provider, certificate: nil, foreign: foreign,
-            suites: terms.suites, pushKey: pushKeys?.current.record.publicKey)
-        reply.nextPushKey = pushKeys?.next?.record.publicKey
+            suites: terms.suites)
+        (reply.pushKey, reply.nextPushKey) = (pushKeys?.current.record.publicKey, pushKeys?.next?.record.publicKey)
         if let claim = pairing.claim {
             guard StoreName.areEqual(claim.device, id), claim.key == registration.publicKey,
                 claim.updateKey == updateKey

@@ -183,8 +183,8 @@ extension StoreTransaction {
         }
         var reply = RegistrationReply(
             verdict, provider: provider?.publicKey, certificate: provider?.certificate, foreign: foreign,
-            suites: terms.suites, pushKey: pushKeys?.current.record.publicKey)
-        reply.nextPushKey = pushKeys?.next?.record.publicKey
+            suites: terms.suites)
+        (reply.pushKey, reply.nextPushKey) = (pushKeys?.current.record.publicKey, pushKeys?.next?.record.publicKey)
         (reply.sequence, reply.isGrantEnded) = (sequence, isGrantEnded)
         guard session == nil, let provider, let context else { return PostAnswer(reply.json, event, foreign: foreign) }
         let body = SignedReply.body(reply, to: record.asked, by: try provider.signer(for: context), for: context)

@@ -47,9 +47,9 @@ import Testing
     @Test func aCertificateAndAPushKeyAreWrittenAndReadAsTheyStand() throws {
         let certificate = try Issuer().certificate(5).certificate
         let key = SigningKey().publicKey
-        let reply = RegistrationReply(
-            .acknowledged(try DevicePublicKey(text: Self.device)), provider: nil, certificate: certificate, pushKey: key
-        )
+        var reply = RegistrationReply(
+            .acknowledged(try DevicePublicKey(text: Self.device)), certificate: certificate)
+        reply.pushKey = key
         let json =
             #"{"version":1,"acknowledged":"\#(Self.device)","certificate":"\#(certificate)","push_key":"\#(key.text)"}"#
         #expect(String(decoding: reply.json, as: UTF8.self) == json)
@@ -60,9 +60,8 @@ import Testing
         let (key, next) = (SigningKey().publicKey, SigningKey().publicKey)
         var stale = RegistrationReply(.refused(.staleRecord))
         stale.sequence = 9_007_199_254_740_991
-        var renewed = RegistrationReply(
-            .acknowledged(try DevicePublicKey(text: Self.device)), provider: nil, certificate: nil, pushKey: key)
-        (renewed.nextPushKey, renewed.isGrantEnded) = (next, true)
+        var renewed = RegistrationReply(.acknowledged(try DevicePublicKey(text: Self.device)))
+        (renewed.pushKey, renewed.nextPushKey, renewed.isGrantEnded) = (key, next, true)
         let keys = #""push_key":"\#(key.text)","next_push_key":"\#(next.text)""#
         for (reply, json) in [
             (RegistrationReply(.ended("phone 1")), #"{"version":1,"ended":"phone 1"}"#),

@@ -83,9 +83,9 @@ public struct RegistrationReply: Hashable, Sendable {
     /// The provider's current certificate; nil at epoch 0. A phone verifies it under the account's pins.
     public internal(set) var certificate: Certificate?
     /// Why the reply's certificate was left out when the reply was read; nil if it was not.
-    package let certificateFault: TrustError?
+    package private(set) var certificateFault: TrustError?
     /// The key with which the provider signs requests to a relay, Ed25519.
-    package let pushKey: SigningPublicKey?
+    package var pushKey: SigningPublicKey?
     /// The key that will sign them after a time that the server has announced.
     package var nextPushKey: SigningPublicKey?
     /// The sequence of the provider's record; with `stale-record` alone.
@@ -109,22 +109,11 @@ public struct RegistrationReply: Hashable, Sendable {
         _ verdict: Verdict, provider: ProviderPublicKey? = nil, certificate: Certificate? = nil,
         foreign: [ForeignMember] = [], suites: [UInt8] = standardSuites
     ) {
-        self.init(
-            verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites, pushKey: nil)
-    }
-
-    /// Creates a reply with every member.
-    package init(
-        _ verdict: Verdict, provider: ProviderPublicKey?, certificate: Certificate?, foreign: [ForeignMember] = [],
-        suites: [UInt8] = standardSuites, pushKey: SigningPublicKey?, certificateFault: TrustError? = nil
-    ) {
         self.verdict = verdict
         self.provider = provider
         self.certificate = certificate
-        self.certificateFault = certificateFault
         self.foreign = foreign
         self.suites = suites
-        self.pushKey = pushKey
     }
 
     /// Parses a reply. Unknown members are ignored.
@@ -164,9 +153,9 @@ public struct RegistrationReply: Hashable, Sendable {
             try pushKeyText.map(SigningPublicKey.init(text:)), try nextText.map(SigningPublicKey.init(text:))
         )
         self.init(
-            verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites, pushKey: pushKey,
-            certificateFault: fault)
-        (self.sequence, self.isGrantEnded, self.nextPushKey) = (sequence, isGrantEnded, nextPushKey)
+            verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites)
+        (certificateFault, self.pushKey, self.nextPushKey) = (fault, pushKey, nextPushKey)
+        (self.sequence, self.isGrantEnded) = (sequence, isGrantEnded)
     }
 
     /// The reply as minified JSON.

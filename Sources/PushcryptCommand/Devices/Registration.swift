@@ -34,8 +34,8 @@ struct RegistrationReplies {
         let provider = try provider(for: registration, id)
         var reply = RegistrationReply(
             .acknowledged(registration.publicKey), provider: provider?.publicKey, certificate: provider?.certificate,
-            foreign: foreign, suites: suites, pushKey: pushKeys?.current.publicKey)
-        reply.nextPushKey = pushKeys?.next?.publicKey
+            foreign: foreign, suites: suites)
+        (reply.pushKey, reply.nextPushKey) = (pushKeys?.current.publicKey, pushKeys?.next?.publicKey)
         if let grant = registration.grant {
             reply.isGrantEnded = try store.device(id: id)?.hasEnded(grant) ?? false
         }

@@ -26,8 +26,8 @@ import Testing
     /// Gets a reply with the push key.
     private func hear() throws {
         let request = try phone.request()
-        let reply = RegistrationReply(
-            .acknowledged(request.record.publicKey), provider: nil, certificate: nil, pushKey: key)
+        var reply = RegistrationReply(.acknowledged(request.record.publicKey))
+        reply.pushKey = key
         try phone.take(reply, to: request)
     }
 

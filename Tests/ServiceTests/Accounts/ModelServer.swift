@@ -72,9 +72,8 @@ struct ModelServer {
     }
 
     private func reply(_ verdict: RegistrationReply.Verdict, user: String?) -> RegistrationReply {
-        var reply = RegistrationReply(
-            verdict, provider: key.publicKey, certificate: signer.certificate, pushKey: user.flatMap { pushKeys[$0] })
-        reply.nextPushKey = user.flatMap { nextPushKeys[$0] }
+        var reply = RegistrationReply(verdict, provider: key.publicKey, certificate: signer.certificate)
+        (reply.pushKey, reply.nextPushKey) = (user.flatMap { pushKeys[$0] }, user.flatMap { nextPushKeys[$0] })
         return reply
     }
 
