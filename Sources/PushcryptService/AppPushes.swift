@@ -34,7 +34,7 @@ public final class AppPushes: Sendable {
     public nonisolated(nonsending) func open(
         _ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000
     ) async -> Opened {
-        let text = Self.text(of: userInfo)
+        let text = IncomingPush.EncryptedData(in: userInfo)
         return await withCheckedContinuation { continuation in
             open(text, as: .background, within: milliseconds) { continuation.resume(returning: $0) }
         }
@@ -76,7 +76,7 @@ public final class AppPushes: Sendable {
     ) -> Opened {
         let answer = Locked<Opened?>(nil)
         let isAnswered = DispatchSemaphore(value: 0)
-        open(Self.text(of: payload), as: .call, orAlert: isCall, within: milliseconds) { opened in
+        open(IncomingPush.EncryptedData(in: payload), as: .call, orAlert: isCall, within: milliseconds) { opened in
             answer.withLock { $0 = opened }
             isAnswered.signal()
         }
@@ -124,13 +124,6 @@ public final class AppPushes: Sendable {
         }
     }
 
-    private static func text(of payload: [AnyHashable: Any]) -> IncomingPush.EncryptedData {
-        switch payload[PayloadKeys.encryptedData] {
-        case nil: .absent
-        case let text as String: .text(text)
-        default: .notText
-        }
-    }
 }
 
 extension Locked<Bool> {

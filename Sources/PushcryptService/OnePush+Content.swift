@@ -202,13 +202,7 @@ extension IncomingPush {
         var clear = NotificationContent()
         clear.title = .plain(content.title)
         clear.sound = content.sound.map { _ in .standard }
-        let data: EncryptedData =
-            switch content.userInfo[PayloadKeys.encryptedData] {
-            case nil: .absent
-            case let text as String: .text(text)
-            default: .notText
-            }
-        self.init(encryptedData: data, clear: clear)
+        self.init(encryptedData: EncryptedData(in: content.userInfo), clear: clear)
     }
 
     /// The same push, which may pass as it came if the app's policy says so and it is not sealed.
@@ -222,5 +216,16 @@ extension IncomingPush {
     var fingerprint: EnvelopeFingerprint? {
         guard case .text(let text) = encryptedData else { return nil }
         return EnvelopeFingerprint(of: text)
+    }
+}
+
+extension IncomingPush.EncryptedData {
+    /// Reads the dictionary of a push that the system has parsed.
+    init(in push: [AnyHashable: Any]) {
+        switch push[PayloadKeys.encryptedData] {
+        case nil: self = .absent
+        case let text as String: self = .text(text)
+        default: self = .notText
+        }
     }
 }

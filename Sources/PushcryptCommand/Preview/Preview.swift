@@ -18,7 +18,7 @@ extension Command {
         ]
     ) { a in
         let categories = a.value(
-            "--categories", "FILE", .input, help: "the app's categories, the JSON of its category set")
+            "--categories", "FILE", .input, help: "the app's categories as JSON")
         let (placeholder, topic, store) = (PlaceholderArguments(&a), TopicArgument(&a), StoreArguments(&a))
         let output = OutputArguments(
             &a, help: "write to a file: its name ends in .svg, .html or .txt, and says what; default text")

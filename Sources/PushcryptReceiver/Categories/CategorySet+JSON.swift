@@ -40,16 +40,6 @@ extension CategorySet {
         }
         try self.init(categories)
     }
-
-    /// The declarations as minified JSON, without undeclared members.
-    public var json: ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            json.integer(Self.version, for: "version")
-            json.array(for: "categories") { json in for category in categories { category.write(to: &json) } }
-        }
-        return json.bytes
-    }
 }
 
 extension CategoryDeclaration {
@@ -68,21 +58,6 @@ extension CategoryDeclaration {
             hiddenPreviewsBodyPlaceholder: try reader.text("hiddenPreviewsBodyPlaceholder"),
             summaryFormat: try reader.text("summaryFormat"), options: try reader.options(Option.self))
     }
-
-    fileprivate func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.string(identifier, for: "identifier")
-            if !actions.isEmpty {
-                json.array(for: "actions") { json in for action in actions { action.write(to: &json) } }
-            }
-            if !intentIdentifiers.isEmpty {
-                json.array(for: "intentIdentifiers") { json in for intent in intentIdentifiers { json.string(intent) } }
-            }
-            hiddenPreviewsBodyPlaceholder?.write(to: &json, for: "hiddenPreviewsBodyPlaceholder")
-            summaryFormat?.write(to: &json, for: "summaryFormat")
-            json.options(options)
-        }
-    }
 }
 
 extension ActionDeclaration {
@@ -93,28 +68,6 @@ extension ActionDeclaration {
             try reader.required("identifier", reader.string("identifier")),
             title: try reader.required("title", reader.text("title")), options: try reader.options(Option.self),
             icon: try reader.object("icon", Icon.init), textInput: try reader.object("textInput", TextInput.init))
-    }
-
-    fileprivate func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.string(identifier, for: "identifier")
-            title.write(to: &json, for: "title")
-            json.options(options)
-            if let icon {
-                json.object(for: "icon") { json in
-                    switch icon {
-                    case .system(let name): json.string(name, for: "system")
-                    case .template(let name): json.string(name, for: "template")
-                    }
-                }
-            }
-            if let textInput {
-                json.object(for: "textInput") { json in
-                    textInput.buttonTitle.write(to: &json, for: "buttonTitle")
-                    if !textInput.placeholder.isEmpty { textInput.placeholder.write(to: &json, for: "placeholder") }
-                }
-            }
-        }
     }
 }
 
@@ -135,33 +88,6 @@ extension ActionDeclaration.TextInput {
         self.init(
             buttonTitle: try reader.required("buttonTitle", reader.text("buttonTitle")),
             placeholder: try reader.text("placeholder") ?? "")
-    }
-}
-
-extension NotificationContent.Text {
-    fileprivate func write(to json: inout JSONWriter, for name: String) {
-        switch self {
-        case .plain(let text): json.string(text, for: name)
-        case .localized(let key, let arguments):
-            json.object(for: name) { json in
-                json.string(key, for: "key")
-                if !arguments.isEmpty {
-                    json.array(for: "arguments") { json in for argument in arguments { json.string(argument) } }
-                }
-            }
-        }
-    }
-}
-
-extension JSONWriter {
-    /// Writes options in the order of their declaration, so that equal sets have equal texts.
-    fileprivate mutating func options<Option: RawRepresentable<String> & CaseIterable & Hashable>(
-        _ options: Set<Option>
-    ) {
-        guard !options.isEmpty else { return }
-        array(for: "options") { json in
-            for option in Option.allCases where options.contains(option) { json.string(option.rawValue) }
-        }
     }
 }
 

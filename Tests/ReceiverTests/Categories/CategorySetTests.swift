@@ -19,7 +19,7 @@ import Testing
         try CategorySet(json: ContiguousArray(json.utf8))
     }
 
-    @Test func declarationsAreWrittenAndReadAsTheyStand() throws {
+    @Test func declarationsAreReadAsTheyStand() throws {
         let set = try CategorySet([
             CategoryDeclaration(
                 "MESSAGE",
@@ -37,16 +37,13 @@ import Testing
                     .hiddenPreviewsShowSubtitle, .hiddenPreviewsShowTitle, .allowInCarPlay, .customDismissAction,
                 ]), CategoryDeclaration("message2"),
         ])
-        #expect(String(decoding: set.json, as: UTF8.self) == Self.full)
         #expect(try Self.set(Self.full) == set)
         #expect(set["MESSAGE"]?.actions.map(\.identifier) == ["REPLY", "DELETE", "NOTE"])
         #expect(set["message"] == nil)
     }
 
     @Test func noCategoryIsASetToo() throws {
-        let empty = #"{"version":1,"categories":[]}"#
-        #expect(try Self.set(empty) == CategorySet([]))
-        #expect(String(decoding: try CategorySet([]).json, as: UTF8.self) == empty)
+        #expect(try Self.set(#"{"version":1,"categories":[]}"#) == CategorySet([]))
     }
 
     /// The same action may belong to several categories.
@@ -75,7 +72,7 @@ import Testing
             #"{"version":1.0,"categories":[{"identifier":"A","actions":[{"identifier":"R","title":"r","icon":null,"textInput":null,"options":null}],"summaryFormat":null,"intentIdentifiers":null}]}"#
         )
         let same = try CategorySet([CategoryDeclaration("A", actions: [ActionDeclaration("R", title: "r")])])
-        #expect(set.json == same.json)
+        #expect(set == same)
     }
 
     // MARK: Refusals
