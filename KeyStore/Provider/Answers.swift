@@ -29,12 +29,7 @@ extension SQLiteKeyStore {
         _ text: some StringProtocol, topic: Topic? = nil, within limit: Interval = .days(31), at now: Timestamp
     ) throws -> DeviceAnswer {
         let text = Bytes(text.utf8)
-        return try remember(try authenticate(SealedAnswer(text: text.span), topic, within: limit, at: now), at: now)
-    }
-
-    func authenticate(
-        _ sealed: SealedAnswer, _ topic: Topic? = nil, within limit: Interval = AnswerKey.life, at now: Timestamp
-    ) throws -> AuthenticAnswer {
+        let sealed = try SealedAnswer(text: text.span)
         let found = try read { (store) throws(KeyStoreError) in
             try AnswerCandidates(store, store.devices(withKey: sealed.recipientKeyID, at: now), topic, now)
         }
@@ -42,39 +37,19 @@ extension SQLiteKeyStore {
         guard let device = found.devices.first(where: { $0.key == answer.device })?.record else {
             preconditionFailure("an answer is of one of the devices")
         }
-        return AuthenticAnswer(sealed: sealed, answer: answer, device: device, provider: provider, topic: topic)
-    }
-
-    /// Keeps an answer if it is the first, unless it counts no more: since it was opened, the device may have been removed, or the
-    /// secret destroyed.
-    func remember(_ opened: AuthenticAnswer, at now: Timestamp) throws -> DeviceAnswer {
-        let digest = SHA256.digest(opened.sealed.bytes.span)
-        let kept = try write { (store) throws(KeyStoreError) -> FirstAnswer?? in
-            guard try store.counts(opened, at: now) else { return nil }
-            if let first = try store.firstAnswer(opened.id) { return first }
-            // Later than needed: a clock that is ahead for a moment must not make an answer count twice.
-            let past = Int64(clamping: now.subtracting(ProviderState.answerGrace).milliseconds)
-            try store.connection.rows(
-                "DELETE FROM answers WHERE id IN (SELECT id FROM answers WHERE ends < ? LIMIT 100)", [.integer(past)])
-            try store.connection.rows(
-                "INSERT INTO answers (id, digest, opened, ends) VALUES (?, ?, ?, ?)",
-                [
-                    .blob(opened.id), .blob(digest), .time(now), .time(opened.answer.sentAt.adding(AnswerKey.life)),
-                ])
-            return .some(nil)
-        }
-        guard let first = kept else {
-            throw OpenError(
-                .unknownRecipientKey, "device '\(opened.device.id)', or what opens its answers, was removed meanwhile")
+        let digest = SHA256.digest(sealed.bytes.span)
+        // Provider key and message id have fixed lengths.
+        let named = provider.bytes + answer.messageID.bytes + Bytes(device.id.utf8)
+        let first = try write { (store) throws(KeyStoreError) in
+            try store.keepFirst(answer, SHA256.digest(named.span), digest, at: now)
         }
         if let first, first.digest != digest {
             throw OpenError(
                 .duplicate,
-                "device '\(opened.device.id)' has answered the message otherwise, at \(first.openedAt): the first answer counts"
+                "device '\(device.id)' has answered the message otherwise, at \(first.openedAt): the first answer counts"
             )
         }
-        return DeviceAnswer(
-            answer: opened.answer, device: opened.device.id, user: opened.device.user, firstOpenedAt: first?.openedAt)
+        return DeviceAnswer(answer: answer, device: device.id, user: device.user, firstOpenedAt: first?.openedAt)
     }
 }
 
@@ -85,37 +60,23 @@ private struct FirstAnswer {
     let openedAt: Timestamp
 }
 
-/// An answer that was opened with what the store had then.
-struct AuthenticAnswer {
-    let sealed: SealedAnswer
-    let answer: Answer
-    let device: DeviceRecord
-    let provider: ProviderPublicKey
-    /// The app, for a provider key that is not bound to one.
-    let topic: Topic?
-
-    /// A hash of the provider key, the message's id and the device's; the first two have fixed lengths.
-    var id: Bytes {
-        let named = provider.bytes + answer.messageID.bytes + Bytes(device.id.utf8)
-        return SHA256.digest(named.span)
-    }
-}
-
 extension StoreTransaction {
-    fileprivate func firstAnswer(_ id: Bytes) throws(KeyStoreError) -> FirstAnswer? {
-        let row = try connection.rows("SELECT digest, opened FROM answers WHERE id = ?", [.blob(id)]).first
-        guard let row else { return nil }
-        guard case .blob(let digest) = row[0], case .integer(let time) = row[1] else { throw connection.damaged }
-        return FirstAnswer(digest: digest, openedAt: Timestamp(milliseconds: UInt64(bitPattern: time)))
-    }
-
-    fileprivate func counts(_ opened: AuthenticAnswer, at now: Timestamp) throws(KeyStoreError) -> Bool {
-        guard let present = try held(opened.device.id)?.device else { return false }
-        if present.publicKey != opened.answer.device {
-            guard try hasHad(opened.answer.device, present.id) else { return false }
+    /// Returns the answer that came first; nil if it is this one, which is kept.
+    fileprivate func keepFirst(
+        _ answer: Answer, _ id: Bytes, _ digest: Bytes, at now: Timestamp
+    ) throws(KeyStoreError) -> FirstAnswer? {
+        if let row = try connection.rows("SELECT digest, opened FROM answers WHERE id = ?", [.blob(id)]).first {
+            guard case .blob(let digest) = row[0], case .integer(let time) = row[1] else { throw connection.damaged }
+            return FirstAnswer(digest: digest, openedAt: Timestamp(milliseconds: UInt64(bitPattern: time)))
         }
-        let left = try AnswerCandidates(self, [(present, opened.answer.device)], opened.topic, now)
-        return (try? left.open(opened.sealed, at: opened.answer.sentAt, within: AnswerKey.life)) != nil
+        // Later than needed: a clock that is ahead for a moment must not make an answer count twice.
+        let past = Int64(clamping: now.subtracting(ProviderState.answerGrace).milliseconds)
+        try connection.rows(
+            "DELETE FROM answers WHERE id IN (SELECT id FROM answers WHERE ends < ? LIMIT 100)", [.integer(past)])
+        try connection.rows(
+            "INSERT INTO answers (id, digest, opened, ends) VALUES (?, ?, ?, ?)",
+            [.blob(id), .blob(digest), .time(now), .time(answer.sentAt.adding(AnswerKey.life))])
+        return nil
     }
 }
 

@@ -226,11 +226,6 @@ extension StoreTransaction {
         }
         return found
     }
-
-    /// Whether a device had a key before its present one.
-    func hasHad(_ key: DevicePublicKey, _ device: String) throws(KeyStoreError) -> Bool {
-        try rows(EarlierKeyRow.self, "WHERE device = ?", .text(device)).contains { $0.publicKey == key }
-    }
 }
 
 // MARK: Changes

@@ -160,22 +160,13 @@ extension ProviderState {
     ///
     /// One that this store never issued shows that it is an old copy, or that the provider key was stolen, and is remembered as
     /// long as phones may believe it. [D-36] [T-9]
-    ///
-    /// - Parameter verified: The certificates that were verified, with the keys that have signed them; a batch has many devices
-    ///   with the same.
-    mutating func note(
-        _ registration: DeviceRegistration, verified: inout [Certificate: ProviderPublicKey]
-    ) -> UInt32? {
+    mutating func note(_ registration: DeviceRegistration) -> UInt32? {
         guard let certificate = registration.certificate else { return nil }
         let pinned = registration.pinnedProvider
-        for index in keys.indices where pinned == nil || keys[index].publicKey == pinned {
-            if keys[index].hasIssued(certificate) { return certificate.epoch }
-            if verified[certificate] == keys[index].publicKey {
-                // The change that came with it may have been refused.
-                keys[index].notice(certificate)
-                return certificate.epoch
-            }
+        let isKnown = keys.contains { key in
+            (pinned == nil || key.publicKey == pinned) && (key.hasIssued(certificate) || key.proven == certificate)
         }
+        if isKnown { return certificate.epoch }
         let signer = keys.firstIndex { key in
             guard pinned == nil || key.publicKey == pinned, let topic = key.topic ?? registration.topic else {
                 return false
@@ -183,7 +174,6 @@ extension ProviderState {
             return (try? certificate.check(for: key.publicKey, topic: topic)) != nil
         }
         guard let signer else { return nil }
-        if verified.count < Self.maximumVerified { verified[certificate] = keys[signer].publicKey }
         keys[signer].notice(certificate)
         return certificate.epoch
     }
@@ -203,9 +193,6 @@ extension ProviderState {
             }
         }
     }
-
-    /// A forged batch must not fill the memory.
-    private static let maximumVerified = 1024
 }
 
 extension ProviderState.Key {

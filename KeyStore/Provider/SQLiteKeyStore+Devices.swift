@@ -83,7 +83,7 @@ extension StoreTransaction {
         let held = arrival.replaces ? try heldIfSound(arrival.id) : try held(arrival.id)
         // Damaged keys must not stop a registration: whatever uses them says so.
         var state = arrival.registration.certificate == nil ? nil : try providerIfSound()
-        let epoch = state?.note(arrival.registration, verified: &memory.verified)
+        let epoch = state?.note(arrival.registration)
         let change = try DeviceRules.accept(
             arrival, held: held, holders: try holders(of: arrival, over: held), epoch: epoch ?? nil, at: now)
         try perform(change, at: now)

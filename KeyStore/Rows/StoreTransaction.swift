@@ -37,8 +37,6 @@ final class TransactionMemory {
     fileprivate var provider: ProviderState?
     /// Whether a secret is no longer in a state.
     var hasLostSecrets = false
-    /// The certificates of devices that were verified, with the keys that have signed them.
-    var verified: [Certificate: ProviderPublicKey] = [:]
 }
 
 extension StoreTransaction {

@@ -164,11 +164,10 @@ struct ProviderStateModelTests {
     private func key(of publicKey: ProviderPublicKey) -> ProviderKey? { keys.first { $0.publicKey == publicKey } }
 
     private func report(_ certificate: Certificate, _ world: inout World) throws -> UInt32? {
-        var verified: [Certificate: ProviderPublicKey] = [:]
         let registration = DeviceRegistration(
             publicKey: .numbered(1), topic: topic, createdAt: start, pinnedProvider: try world.key.publicKey,
             certificate: certificate)
-        return world.state.note(registration, verified: &verified)
+        return world.state.note(registration)
     }
 
     /// Checks the promises of every replacement of a signing key, no matter who certified the next.
