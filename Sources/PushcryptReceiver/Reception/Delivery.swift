@@ -44,7 +44,7 @@ public struct Delivery: Sendable {
     }
 
     /// The reason a fallback is shown; for the developer only.
-    public struct Reason: Hashable, Sendable, CustomStringConvertible {
+    public struct Reason: Error, Hashable, CustomStringConvertible {
         /// The code as programs read it: that of an `OpenError` or a `KeyStoreError`, or one that only deliveries have.
         public let code: String
         /// A description of what happened, and what to do.
@@ -64,6 +64,14 @@ public struct Delivery: Sendable {
         /// Creates a reason from an error of a key store, for example one that cannot be opened.
         package init(_ error: KeyStoreError) {
             self.init(code: error.code.description, description: error.description)
+        }
+
+        static func translate<R>(_ body: () throws(OpenError) -> R) throws(Delivery.Reason) -> R {
+            do throws(OpenError) {
+                return try body()
+            } catch {
+                throw Delivery.Reason(error)
+            }
         }
     }
 

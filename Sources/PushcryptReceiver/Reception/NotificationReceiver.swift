@@ -104,27 +104,19 @@ public struct NotificationReceiver: Sendable {
     ///   - now: The present time.
     ///   - isAwaited: Called before the message is remembered as shown. Returns false if it is too late to show it, so
     ///     that a later copy counts as new.
+    ///   - accepts: Returns whether the app takes the message in a push of this class; if not, it is not remembered either.
     package func receive(
         _ push: IncomingPush, as pushClass: PushClass = .alert, requestID: String?, at now: Timestamp,
-        isAwaited: () -> Bool = { true }
-    ) -> Reception {
-        receive(push, as: pushClass, requestID: requestID, at: now, isAwaited: isAwaited) { _ in true }
-    }
-
-    /// Receives a push, and remembers its message as shown only if `accepts` returns true for it. Otherwise the message is of
-    /// the wrong class.
-    package func receive(
-        _ push: IncomingPush, as pushClass: PushClass, requestID: String?, at now: Timestamp,
-        isAwaited: () -> Bool, where accepts: (OpenedNotification) -> Bool
+        isAwaited: () -> Bool = { true }, where accepts: (OpenedNotification) -> Bool = { _ in true }
     ) -> Reception {
         do throws(Unopened) {
             let opened = try open(push, as: pushClass, requestID: requestID, at: now)
             guard accepts(opened.notification) else {
                 let error = OpenError(
                     .wrongPushClass, "the app does not accept this message in this kind of push")
-                throw unopened(push, Failure(error), opened.keyState)
+                throw unopened(push, Delivery.Reason(error), opened.keyState)
             }
-            guard isAwaited() else { throw unopened(push, Failure(.deadline), opened.keyState) }
+            guard isAwaited() else { throw unopened(push, .deadline, opened.keyState) }
             let handover = opened.handOver(after: nil, at: now)
             let problem = opened.settle(at: now)
             return Reception(
@@ -145,19 +137,19 @@ public struct NotificationReceiver: Sendable {
             throw Unopened(delivery: Delivery(passing: push), keyState: .none)
         }
         var keyState = JournalEntry.KeyState.none
-        do throws(Failure) {
-            let envelope = try Failure.translate { () throws(OpenError) in try push.envelope() }
+        do throws(Delivery.Reason) {
+            let envelope = try Delivery.Reason.translate { () throws(OpenError) in try push.envelope() }
             let state = try load(&keyState)
             guard let (account, key) = state.key(envelope.recipientKeyID, at: now) else {
                 keyState = .unknown
-                throw Failure(.unknownRecipientKey(envelope.recipientKeyID))
+                throw Delivery.Reason(.unknownRecipientKey(envelope.recipientKeyID))
             }
             keyState = JournalEntry.KeyState(key.state)
             let topic = try topic(for: account, key.keyID)
             let opener = Opener(
                 topic: topic, deviceKeys: [try secret(of: key, &keyState)],
                 trust: state.trust(for: topic, account: account.name))
-            let opened = try Failure.translate { () throws(OpenError) in
+            let opened = try Delivery.Reason.translate { () throws(OpenError) in
                 try opener.open(envelope, at: now, as: pushClass)
             }
             let message = ReplayMessage(
@@ -172,8 +164,10 @@ public struct NotificationReceiver: Sendable {
         }
     }
 
-    private func unopened(_ push: IncomingPush, _ failure: Failure, _ keyState: JournalEntry.KeyState) -> Unopened {
-        Unopened(delivery: Delivery(fallback: failure.reason, for: push, texts: policy.texts), keyState: keyState)
+    private func unopened(_ push: IncomingPush, _ reason: Delivery.Reason, _ keyState: JournalEntry.KeyState)
+        -> Unopened
+    {
+        Unopened(delivery: Delivery(fallback: reason, for: push, texts: policy.texts), keyState: keyState)
     }
 
     /// Deletes the device keys that ended more than a day before both a message was sealed and `now`.
@@ -193,34 +187,34 @@ public struct NotificationReceiver: Sendable {
 
     private func secret(
         of key: DeviceState.Key, _ keyState: inout JournalEntry.KeyState
-    ) throws(Failure) -> DeviceKey {
+    ) throws(Delivery.Reason) -> DeviceKey {
         do throws(KeyStoreError) {
             return try key.deviceKey()
         } catch {
             // Envelopes of such a suite are refused before: this one names a key of another suite. [O-3.1]
             let isUnknown = error.code == .unsupportedSuite
             keyState = isUnknown ? .unknown : JournalEntry.KeyState(error)
-            throw isUnknown ? Failure(.unknownRecipientKey(key.keyID)) : Failure(error)
+            throw isUnknown ? Delivery.Reason(.unknownRecipientKey(key.keyID)) : Delivery.Reason(error)
         }
     }
 
-    private func load(_ keyState: inout JournalEntry.KeyState) throws(Failure) -> DeviceState {
+    private func load(_ keyState: inout JournalEntry.KeyState) throws(Delivery.Reason) -> DeviceState {
         do throws(KeyStoreError) {
             guard let state = try store.load()?.state else { throw .noDeviceState }
             return state
         } catch {
             keyState = JournalEntry.KeyState(error)
-            throw Failure(error)
+            throw Delivery.Reason(error)
         }
     }
 
     /// The app that the push is for, according to the caller, the account or the store; never according to the push.
-    private func topic(for account: DeviceState.Account, _ key: KeyID) throws(Failure) -> Topic {
+    private func topic(for account: DeviceState.Account, _ key: KeyID) throws(Delivery.Reason) -> Topic {
         if let topic, let bound = account.topic, topic != bound {
-            throw Failure(
+            throw Delivery.Reason(
                 KeyStoreError(.topicMismatch, "sealed to key \(key), which is for \(bound) and not for \(topic)"))
         }
-        guard let topic = topic ?? account.topic ?? defaultTopic else { throw Failure(.noTopic) }
+        guard let topic = topic ?? account.topic ?? defaultTopic else { throw .noTopic }
         return topic
     }
 
