@@ -10,7 +10,7 @@ import Testing
     ) throws -> (sealed: Bytes, file: SealedFile) {
         var pass = AttachmentSealer.FirstPass()
         pass.update(first.span)
-        var sealer = pass.sealer(for: try FormatFixture.provider(provider))
+        var sealer = pass.sealer(EnvelopeSigner(try FormatFixture.provider(provider)))
         let plain = second ?? first
         var sealed = Bytes()
         var (position, number) = (0, 0)
@@ -70,7 +70,7 @@ import Testing
         let (plain, more) = (Self.pattern(10), Self.pattern(1))
         var pass = AttachmentSealer.FirstPass()
         pass.update(plain.span)
-        var sealer = pass.sealer(for: try FormatFixture.provider(101))
+        var sealer = pass.sealer(EnvelopeSigner(try FormatFixture.provider(101)))
         var sealed = Bytes()
         try sealer.seal(plain.span, into: &sealed)
         #expect(throws: AttachmentError.self) { try sealer.seal(more.span, into: &sealed) }

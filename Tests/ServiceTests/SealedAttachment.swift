@@ -17,7 +17,7 @@ struct SealedAttachment {
         var sealed = ContiguousArray<UInt8>()
         var first = AttachmentSealer.FirstPass()
         first.update(plain.span)
-        var sealer = first.sealer(for: ProviderKey())
+        var sealer = first.sealer(EnvelopeSigner(ProviderKey()))
         try sealer.seal(plain.span, into: &sealed)
         let file = try sealer.finish(into: &sealed)
         self.sealed = sealed

@@ -5,7 +5,7 @@
 ///
 ///     var first = AttachmentSealer.FirstPass()
 ///     first.update(piece)                                        // for each piece
-///     var sealer = first.sealer(for: provider)
+///     var sealer = first.sealer(for: sealer)
 ///     try sealer.seal(piece, into: &sealed)                      // for each piece, again
 ///     let file = try sealer.finish(into: &sealed)
 ///
@@ -43,19 +43,11 @@ public struct AttachmentSealer: ~Copyable {
 
         /// Ends the pass, and starts the second one with a new key.
         ///
-        /// The key is hedged with the provider's: two different files never have the same key, even if the random
+        /// The key is hedged with the signer's: two different files never have the same key, even if the random
         /// source fails. (`Docs/Format.md`, Randomness)
-        public consuming func sealer(for provider: ProviderKey) -> AttachmentSealer {
-            self.sealer(EnvelopeSigner(provider))
-        }
-
-        /// Ends the pass, and starts the second one with a new key, hedged with the signer's hedge key.
-        consuming func sealer(_ signer: EnvelopeSigner) -> AttachmentSealer {
-            sealer(signer, random: Ephemeral(randomCount: 32))
-        }
-
-        /// Used by tests with known answers.
-        consuming func sealer(_ signer: EnvelopeSigner, random: consuming Ephemeral) -> AttachmentSealer {
+        package consuming func sealer(
+            _ signer: EnvelopeSigner, random: consuming Ephemeral = Ephemeral(randomCount: 32)
+        ) -> AttachmentSealer {
             let measured = Measurement(length: length, sha256: hash.finish())
             return AttachmentSealer(measured, key: signer.fileKey(for: measured, random: random))
         }

@@ -1,5 +1,6 @@
 extension AttachmentSealer.FirstPass {
-    /// Ends the pass, and starts the second one with a new key, hedged with the hedge key of `sealer`.
+    /// Ends the pass, and starts the second one with a new key, which two different files never share, even if the random source
+    /// fails: it is hedged with the hedge key of `sealer`. (`Docs/Format.md`, Randomness)
     public consuming func sealer(for sealer: Sealer) -> AttachmentSealer { self.sealer(sealer.signer) }
 }
 
