@@ -63,7 +63,7 @@ final class AccountRegistrations: @unchecked Sendable {
                 var problem = handle(.logOut(account: account))
                 var directory: URL?
                 do { directory = try settings.ownDirectory() } catch { problem = problem ?? Self.obstacle(error) }
-                AccountTraces(of: account, in: directory, settings.senders).remove()
+                AccountTraces.remove(of: account, in: directory, settings.senders)
                 continuation.resume(with: problem.map { .failure(LogOutProblem($0)) } ?? .success(()))
             }
         }

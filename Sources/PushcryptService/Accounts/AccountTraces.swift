@@ -15,26 +15,17 @@ struct AccountTag: Hashable, Sendable {
 
 /// The traces of an account on a phone besides its keys: notifications on the screen, plain attachments, and the system's
 /// knowledge of senders. Not run on Apple systems.
-struct AccountTraces {
-    private let account: String
-    private let directory: URL?
-    private let senders: SenderDisplay?
-
+enum AccountTraces {
+    /// Removes them. Waits for the system, at most a second.
+    ///
     /// - Parameters:
     ///   - directory: The extension's directory in the app group; nil without one, and so without shared files.
     ///   - senders: Deletes what the system knows of senders.
-    init(of account: String, in directory: URL?, _ senders: SenderDisplay?) {
-        self.account = account
-        self.directory = directory
-        self.senders = senders
-    }
-
-    /// Removes them. Waits for the system, at most a second.
-    func remove() {
+    static func remove(of account: String, in directory: URL?, _ senders: SenderDisplay?) {
         let tag = AccountTag(of: account)
         senders?.deleteAccount(tag.text)
         let shared = directory.map { SharedAttachments(directory: $0) }
-        NotificationList().remove(where: { [account] in $0.account.utf8.elementsEqual(account.utf8) }) {
+        NotificationList().remove(where: { $0.account.utf8.elementsEqual(account.utf8) }) {
             for identifier in $0 { shared?.remove(identifier) }
         }
         // Also those of notifications that the user has dismissed.
