@@ -36,7 +36,6 @@ private struct StoreCheck {
 
     mutating func run() {
         checkFiles()
-        step { check throws(KeyStoreError) in try check.checkKeyFile() }
         checkContent()
         step { check throws(KeyStoreError) in try check.checkTokens() }
         step { check throws(KeyStoreError) in try check.checkWriting() }
@@ -72,11 +71,8 @@ private struct StoreCheck {
     }
 
     private mutating func checkDatabase() throws(KeyStoreError) {
-        let (isSound, hasLog, others) = try store.withConnection { (connection) throws(KeyStoreError) in
-            (
-                try connection.isSound(), try connection.hasLog(),
-                try connection.require(Schema.declarations)
-            )
+        let (isSound, others) = try store.withConnection { (connection) throws(KeyStoreError) in
+            (try connection.isSound(), try connection.require(Schema.declarations))
         }
         if isSound {
             find(.note, "the database is sound (SQLite \(SQLiteConnection.version))")
@@ -85,25 +81,10 @@ private struct StoreCheck {
             failure = failure ?? KeyStoreError(.corruptStore, message)
             find(.error, message, fix: "restore it from a backup")
         }
-        // A full or read-only disk takes no log.
-        if store.directory != nil, store.readOnly == nil, !hasLog {
-            find(
-                .warning, "the database has no write-ahead log, so readers and writers wait for each other",
-                fix: "end the program that has it open; the next command that opens the store makes one")
-        }
         if !others.isEmpty {
             let names =
                 others.prefix(Self.rowsListed).joined(separator: ", ") + (others.count > Self.rowsListed ? ", …" : "")
             find(.warning, "another program has made tables or indices in the database, which are ignored: \(names)")
-        }
-    }
-
-    /// A key file beside a store with a passphrase opens nothing, but someone may think that it does.
-    private mutating func checkKeyFile() throws(KeyStoreError) {
-        guard let directory = store.directory, try directory.has(StoreKeyFile.name) else { return }
-        let header = try store.withConnection { (connection) throws(KeyStoreError) in try StoreHeader(of: connection) }
-        if header.derivation != nil {
-            find(.warning, "\(directory.file(StoreKeyFile.name)) is not used: this store needs a passphrase")
         }
     }
 
