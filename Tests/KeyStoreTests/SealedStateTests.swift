@@ -38,8 +38,7 @@ struct SealedStateTests {
             _ = try store.connection.rows(
                 "UPDATE states SET revision = ?, sealed = ? WHERE name = ?", [revision, sealed, .text(name)])
         }
-        store.states.device.withLock { $0.forget() }
-        store.states.provider.withLock { $0.forget() }
+        store.states.forget()
         return code { try use(name) }
     }
 
