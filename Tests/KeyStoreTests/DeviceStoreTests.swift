@@ -51,4 +51,26 @@ struct DeviceStoreTests {
         #expect(try store.change { $0.purge(endedBefore: start) }.isEmpty)
         #expect(try store.load()?.revision == before.revision && store.state() == before.state)
     }
+
+    /// A place that another process has always changed since it was read.
+    private struct Overtaken: DeviceStore {
+        let store: any DeviceStore
+        let other: any DeviceStore
+
+        func load() throws(KeyStoreError) -> (state: DeviceState, revision: Bytes)? { try store.load() }
+
+        func compareAndSwap(_ state: DeviceState, replacing revision: Bytes?) throws(KeyStoreError) -> Bool {
+            try other.add(to: "\(other.state().accounts.count)")
+            return try store.compareAndSwap(state, replacing: revision)
+        }
+
+        func discard() throws(KeyStoreError) { try store.discard() }
+    }
+
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aWriterThatIsAlwaysTooLateSaysSo(_ kind: DeviceStoreKind) throws {
+        let (mine, theirs) = try kind.views()
+        #expect(code { try Overtaken(store: mine, other: theirs).add(to: "mine") } == .storeBusy)
+        #expect(try mine.state().account("mine") == nil && mine.keys().count == 20, "after 20 attempts")
+    }
 }
