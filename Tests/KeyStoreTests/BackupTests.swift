@@ -96,16 +96,6 @@ struct BackupTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func nothingIsOverwritten(_ isKey: Bool) throws {
-        try writeFile(isKey ? key : backup, [1])
-        let error = error { try home.store.backUp(to: backup, key: key) }
-        #expect(error?.code == .storeExists)
-        #expect(error?.description == "\(isKey ? key : backup) exists already: name another file")
-        #expect(try readFile(isKey ? key : backup) == [1])
-        #expect(try scene.names() == [isKey ? "backup.key" : "backup", "store"])
-    }
-
     @Test func theFilesOfOthersStay() throws {
         let others = [".new", ".new-wal", ".new-shm", ".new-journal", "-shm", "-journal"]
         for end in others { try writeFile(backup + end, [7]) }
@@ -124,12 +114,6 @@ struct BackupTests {
         // A link in the path does not matter otherwise.
         try home.store.backUp(to: scratch.path + "/folder/backup")
         #expect(mode(of: backup) == 0o600)
-    }
-
-    @Test(arguments: ["", "/", "/..", "/.", "/none/backup", "\u{0}"])
-    func aPathWithoutAFileIsRefused(_ path: String) throws {
-        #expect(code { try home.store.backUp(to: path == "" ? "" : scratch.path + path) } == .inputOutput)
-        #expect(try scene.names() == ["store"])
     }
 
     @Test func aDamagedStoreGivesNoBackup() throws {

@@ -7,12 +7,6 @@ import Testing
 
 /// Many threads, many connections, many processes; and processes that end in the middle.
 struct ConcurrencyTests {
-    @Test(arguments: StoreKind.allCases)
-    func manyThreadsUseOneStore(_ kind: StoreKind) async throws {
-        let home = try Home(kind)
-        try await Self.write(from: 0..<8) { _ in home.store }
-        try Self.expectEverything(in: home.store, writers: 8)
-    }
 
     @Test func manyProcessesUseOneStore() async throws {
         let home = try Home()
@@ -116,18 +110,6 @@ struct ConcurrencyTests {
 
     // MARK: Waiting
 
-    @Test func whileAnotherWritesAWriterWaitsThenSaysSo() throws {
-        let home = try Home(options: .impatient)
-        try home.store.add()
-        let writer = try home.raw()
-        try writer.execute("BEGIN IMMEDIATE")
-        #expect(code { try home.store.rotate() } == .storeBusy)
-        #expect(try home.store.keys().count == 1, "readers do not wait")
-        #expect(try home.reopened(options: .impatient).keys().count == 1)
-        try writer.execute("ROLLBACK")
-        #expect(code { try home.store.rotate() } == nil)
-    }
-
     /// One transaction follows another: who waits would find no gap between them.
     @Test func aLongImportLetsOthersWrite() throws {
         let home = try Home()
@@ -160,33 +142,6 @@ struct ConcurrencyTests {
     private final class Counts: @unchecked Sendable { var done = 0 }
 
     // MARK: Killed
-
-    @Test func aProcessKilledInTheMiddleOfAChangeHasChangedNothing() async throws {
-        let home = try Home()
-        try home.store.add()
-        let before = try home.store.rotate()
-        let path = home.scratch.store
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
-            try store.write { (transaction) throws(KeyStoreError) in
-                try transaction.connection.execute("DELETE FROM states")
-                kill(getpid(), SIGKILL)
-            }
-        }
-        #expect(try home.reopened().keys().last == before)
-        #expect(!home.store.check().contains { $0.severity != .note })
-    }
-
-    @Test func aProcessKilledAfterAChangeHasMadeIt() async throws {
-        let home = try Home()
-        try home.store.add()
-        let path = home.scratch.store
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            _ = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).rotate()
-            kill(getpid(), SIGKILL)
-        }
-        #expect(try home.reopened().keys().map(\.state) == [.active, .pending])
-    }
 
     @Test func aKilledReaderLeavesNoLock() async throws {
         let home = try Home()

@@ -44,33 +44,6 @@ struct DeclarationTests {
         }
     }
 
-    /// Declarations of other programs in the same file.
-    private static let foreign = [
-        "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
-        "CREATE INDEX by_topic ON devices (topic)",
-        "CREATE UNIQUE INDEX by_id ON devices (id)",
-        "CREATE VIEW own AS \(endless) SELECT x FROM c",
-        "CREATE VIRTUAL TABLE words USING fts5(text)",
-    ]
-
-    @Test(arguments: foreign)
-    func otherProgramsDeclarationsAreIgnoredAndNamed(_ sql: String) async throws {
-        let home = try Home()
-        try home.raw().execute(sql)
-        await #expect(processExitsWith: .success) { [path = home.scratch.store as String, sql = sql as String] in
-            limitWork()
-            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
-            let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, topic: try .app, createdAt: start)
-            #expect(try store.addDevice(registration, id: "a", owner: .user("alice"), at: start) == .added)
-            #expect(try store.devices(ofUser: "alice").count == 1)
-            let found = store.check().filter { $0.severity != .note }
-            #expect(found.map(\.severity) == [.warning], "\(found)")
-            let names = ["_litestream_seq", "by_topic", "by_id", "own", "words"]
-            let name = try #require(names.first { sql.contains(" \($0) ") })
-            #expect(found.first?.message.contains("which are ignored: \(name)") == true, "\(found)")
-        }
-    }
-
     /// A phone names the token in its record: it must not remove another device with it.
     @Test func aUniqueIndexRemovesNoOtherDevice() throws {
         let home = try Home()
@@ -84,26 +57,7 @@ struct DeclarationTests {
         #expect(try store.device(id: "a") != nil)
     }
 
-    @Test func statisticsAreNobodysTables() throws {
-        let home = try Home()
-        let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
-        try home.store.addDevice(registration, id: "a", at: start)
-        try home.raw().execute("ANALYZE")
-        let store = try home.reopened()
-        #expect(try store.device(id: "a") != nil)
-        #expect(store.check().allSatisfy { $0.severity == .note })
-    }
-
     // MARK: The journal
-
-    @Test func aStoreWhoseLogWasTurnedOffGetsItBack() throws {
-        let scratch = try Scratch()
-        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick) }
-        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
-        let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
-        #expect(try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).hasLog())
-        #expect(store.check().allSatisfy { $0.severity == .note })
-    }
 
     /// Nobody can turn it on while somebody reads.
     @Test func aStoreWithoutItsLogIsUsedAsItIs() throws {

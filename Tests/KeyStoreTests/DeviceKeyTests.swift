@@ -32,18 +32,6 @@ struct DeviceKeyTests {
         #expect(state.key(KeyID(value: key.keyID.value ^ 1), at: start) == nil)
     }
 
-    @Test func theDefaultIsTheFirstAccountThatHasKeys() throws {
-        var state = State()
-        try state.pin(ProviderPin(OneProvider.key.publicKey), for: "pins only")
-        #expect(code { try state.accountWithKeys() } == .unknownName)
-        for name in ["a", "b", "c"] { try state.add(to: name, at: start) }
-        #expect(try state.accountWithKeys().name == "a")
-        try state.setDefault("c")
-        #expect(try state.accountWithKeys().name == "c" && state.rotate(at: start).generation == 2)
-        state.removeAccount("c")
-        #expect(try state.accountWithKeys().name == "a")
-    }
-
     @Test func impossibleRequestsAreRefusedAndChangeNothing() throws {
         var state = try state("one", topic: .app)
         let before = state
@@ -63,15 +51,6 @@ struct DeviceKeyTests {
         var empty = State()
         #expect(code { try empty.rotate(at: start) } == .unknownName)
         #expect(code { try empty.confirm(at: start) } == .unknownName)
-    }
-
-    @Test(arguments: ["", "a\u{0}b", "line\nbreak", "\u{7f}", "\u{85}", String(repeating: "x", count: 256)])
-    func aNameThatATerminalCannotTakeIsRefused(_ name: String) throws {
-        var state = State()
-        #expect(code { try state.add(to: name, at: start) } == .invalidName)
-        #expect(code { try state.pin(ProviderPin(OneProvider.key.publicKey), for: name) } == .invalidName)
-        #expect(code { try state.setPins([], for: name, topic: .app) } == .invalidName)
-        #expect(state == State())
     }
 
     @Test func namesAreBytes() throws {

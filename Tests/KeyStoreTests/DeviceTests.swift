@@ -39,37 +39,6 @@ struct DeviceTests {
         #expect(try store.device(id: "phone1") == nil && store.deviceCount() == 0)
     }
 
-    @Test func theLastReportedPinCounts() throws {
-        let store = try Home(.memory).store
-        let key = DeviceKey().publicKey
-        let pinned = ProviderKey().publicKey
-        _ = try store.addDevice(registration(key, pinned: pinned), id: "a", at: start)
-        #expect(try store.device(id: "a")?.pinnedProvider == pinned)
-        // A device that does not say is told every rotation again: that costs bytes, the opposite loses messages.
-        #expect(try store.addDevice(registration(key), id: "a", at: start) == .updated)
-        #expect(try store.device(id: "a")?.pinnedProvider == nil)
-    }
-
-    @Test(arguments: StoreKind.allCases)
-    func theLastReportedSuitesAndVersionCount(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
-        let key = DeviceKey().publicKey
-        let steps: [(suites: [UInt8], version: String?, outcome: RegistrationOutcome)] = [
-            ([1], nil, .added), ([1], nil, .unchanged), ([1, 2], nil, .updated), ([1, 2], nil, .unchanged),
-            ([1, 2], "é", .updated), ([1, 2], "e\u{301}", .updated), ([1, 3], "e\u{301}", .updated),
-            ([1], "e\u{301}", .updated), ([1], "e\u{301}", .unchanged), ([1], nil, .unchanged),
-        ]
-        var version: AppVersion?
-        for (index, step) in steps.enumerated() {
-            let registration = registration(key, suites: step.suites, version: step.version)
-            #expect(try store.addDevice(registration, id: "a", at: start) == step.outcome, "step \(index)")
-            let device = try #require(try store.device(id: "a"))
-            #expect(device.suites == step.suites, "step \(index)")
-            version = step.version.flatMap(AppVersion.init) ?? version
-            #expect(device.appVersion == version, "step \(index)")
-        }
-    }
-
     @Test(arguments: ["", "a\tb", "a\u{1b}[2J", String(repeating: "é", count: 128), "pcr1x", " ", "   "])
     func anIDThatALogCannotTakeIsRefused(_ id: String) throws {
         let store = try Home(.memory).store

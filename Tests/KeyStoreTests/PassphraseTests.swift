@@ -37,28 +37,12 @@ struct PassphraseTests {
         #expect(code { try open(scratch, text) } == .wrongPassphrase)
     }
 
-    @Test func withoutOneTheStoreAsksForIt() throws {
-        let scratch = try Scratch()
-        _ = try create(scratch, "correct horse")
-        #expect(code { try open(scratch, nil) } == .passphraseNeeded)
-    }
-
     /// A caller that expects a passphrase must not be given another store in its place.
     @Test func aStoreWithAKeyFileTakesNoPassphrase() throws {
         let scratch = try Scratch()
         _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick)
         #expect(code { try open(scratch, "correct horse") } == .wrongPassphrase)
         #expect(code { try open(scratch, nil) } == nil)
-    }
-
-    @Test func aPassphraseHas1To1024Bytes() throws {
-        #expect(code { try passphrase("") } == .invalidPassphrase)
-        #expect(code { try passphrase(String(repeating: "x", count: 1025)) } == .invalidPassphrase)
-        let scratch = try Scratch()
-        let longest = String(repeating: "x", count: 1024)
-        _ = try create(scratch, longest)
-        #expect(code { try open(scratch, longest) } == nil)
-        #expect(code { try open(scratch, String(longest.dropLast())) } == .wrongPassphrase)
     }
 
     @Test func aPassphraseIsNotPrinted() throws {

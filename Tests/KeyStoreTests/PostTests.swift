@@ -32,34 +32,6 @@ struct PostTests {
 
     // MARK: Whose it is
 
-    /// Each has two faults, and the first of the order decides; none changes anything.
-    @Test func theRulesAreCheckedInTheirOrder() throws {
-        let stranger = SigningKey()
-        try refuses(phone.signed(1, by: stranger), "unknown-device")
-        try enrol()
-        try refuses(phone.signed(9, over: .session, by: stranger), session: .user("bob"), "user-mismatch")
-        try refuses(phone.signed(9, by: stranger), "bad-record-signature")
-        try refuses(phone.signed(9, over: .session, by: stranger), session: .user("alice"), "bad-record-signature")
-        var other = phone
-        other.updateKey = stranger
-        other.generation = 1
-        try refuses(other.signed(9, over: .session), session: .user("alice"), "stale-record")
-        let elsewhere = try Topic.other
-        func moved(_ record: inout DeviceRegistration) { record.topic = elsewhere }
-        try refuses(
-            other.signed(11, over: .session, for: elsewhere, moved), session: .user("alice"), "generation-rollback")
-        try refuses(phone.signed(11, for: elsewhere, moved), "topic-mismatch")
-        var taken = phone
-        (taken.id, taken.updateKey) = ("phone2", stranger)
-        taken.key = DeviceKey().publicKey
-        #expect(try store.post(taken.signed(1, over: .session), session: .user("bob")) == "added")
-        try refuses(phone.signed(11) { ($0.publicKey, $0.topic) = (taken.key, elsewhere) }, "bad-record-signature")
-        try refuses(
-            phone.signed(11, for: elsewhere) { ($0.publicKey, $0.topic) = (taken.key, elsewhere) }, "topic-mismatch")
-        try refuses(phone.signed(11) { $0.publicKey = taken.key }, "key-taken")
-        #expect(try store.post(phone.signed(11)) == "unchanged")
-    }
-
     @Test func aRecordThatComesTwiceOrLateChangesNothing() throws {
         try enrol()
         let first = try phone.signed(11) { $0.token = "aa" }

@@ -33,26 +33,7 @@ struct RestoreTests {
         try .open(in: directory, passphrase: nil, options: .quick)
     }
 
-    /// A store with another key, which nobody has open.
-    private func otherStore() throws -> Scratch {
-        let other = try Scratch()
-        _ = try SQLiteKeyStore.create(in: other.store, passphrase: nil, options: .quick)
-        return other
-    }
-
     // MARK: The backup and its key
-
-    @Test func aBackupNeedsItsKey() throws {
-        let other = try otherStore()
-        let directory = scratch.path + "/a/b"
-        let missing = error { try restore(to: directory) }
-        #expect(missing?.code == .storeKeyMissing)
-        #expect(missing?.description.hasPrefix(directory + "/store.key is missing") == true)
-        let wrong = error { try restore(to: directory, key: other.file("store.key")) }
-        #expect(wrong?.code == .wrongPassphrase)
-        #expect(wrong?.description.hasPrefix(other.file("store.key") + " is not the key of " + backup) == true)
-        #expect(try list(directory).isEmpty)
-    }
 
     @Test func aDirectoryThatWasThereStays() throws {
         try #require(unsafe mkdir(elsewhere, 0o700) == 0)
@@ -91,14 +72,6 @@ struct RestoreTests {
         #expect(code { try restore(scratch.path + "/link", to: elsewhere, key: key) } == .corruptStore)
     }
 
-    @Test(arguments: ["/none", "/store", "/pipe"])
-    func aBackupIsARegularFile(_ name: String) throws {
-        try #require(unsafe mkfifo(scratch.path + "/pipe", 0o600) == 0)
-        #expect(code { try restore(scratch.path + name, to: elsewhere, key: key) } == .inputOutput)
-        #expect(code { try restore("/dev/zero", to: elsewhere, key: key) } == .inputOutput)
-        #expect(unsafe access(elsewhere, F_OK) != 0)
-    }
-
     @Test(arguments: ["short", "log", "text"])
     func aDamagedBackupIsRefusedAndTheStoreStays(_ kind: String) throws {
         let bytes = try readFile(backup)
@@ -124,19 +97,6 @@ struct RestoreTests {
         #expect(try home.store.deviceCount() == 20)
         #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
         #expect((try? list(elsewhere))?.isEmpty ?? true)
-    }
-
-    /// One damaged row stops neither a backup nor a restore: every other device is worth having.
-    @Test func aDamagedRowIsCopiedAndNamed() throws {
-        try home.raw().execute("UPDATE devices SET generation = 2 WHERE id = 'd3'")
-        let found = try home.store.backUp(to: backup + "2")
-        #expect(found.count == 1 && found[0].message.contains("row 'd3' of table devices is damaged"))
-        let restored = try SQLiteKeyStore.restore(
-            backup + "2", to: elsewhere, key: key, passphrase: nil, replace: false, options: .impatient, at: start + 9)
-        #expect(restored.unread == nil && restored.damaged == found)
-        let store = try open(elsewhere)
-        #expect(code { try store.device(id: "d3") } == .corruptStore)
-        #expect(try store.device(id: "d4")?.generation == 1)
     }
 
     @Test func aPassphraseNeedsNoKey() throws {

@@ -89,20 +89,4 @@ struct SigningKeyTests {
         #expect(try rotate(nil)?.topic?.bundleID == "com.example.app")
         #expect(try store.signer().epoch == Self.first + 1)
     }
-
-    @Test func aYoungKeyStays() throws {
-        let store = try provider().store
-        var ended: [UInt32] = []
-        func rotate(at now: Timestamp) throws -> UInt32? {
-            try store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(5), at: now) {
-                ended.append($0.epoch)
-            }?
-            .epoch
-        }
-        #expect(try rotate(at: start + (5 * Self.day - 1)) == nil)
-        let first = try #require(try rotate(at: start + 5 * Self.day))
-        #expect(try rotate(at: start + 9 * Self.day) == nil)
-        #expect(try rotate(at: start + 10 * Self.day) != nil)
-        #expect(ended == [0, first])
-    }
 }

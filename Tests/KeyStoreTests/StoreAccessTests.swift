@@ -58,14 +58,6 @@ struct StoreAccessTests {
             ])
     }
 
-    @Test func aDirectoryThatIsThereKeepsItsMode() throws {
-        let scratch = try Scratch()
-        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
-        try #require(unsafe chmod(scratch.store, 0o2775) == 0)
-        try create(scratch)
-        #expect(mode(of: scratch.store) == 0o2775 && mode(of: scratch.file("store.key")) == 0o600)
-    }
-
     /// A log that a reader created would be the reader's, and the owner could change nothing any more.
     @Test(.enabled(if: isRoot, "only root can become another user"), arguments: [0o440, 0o640] as [mode_t])
     func aReaderLeavesNoLog(_ bits: mode_t) async throws {
@@ -96,51 +88,7 @@ struct StoreAccessTests {
 
     // MARK: Owners and directories above
 
-    @Test func theDirectoriesAboveDoNotMatter() throws {
-        let scratch = try Scratch()
-        try create(scratch)
-        for mode: mode_t in [0o777, 0o1777, 0o2770] {
-            try #require(unsafe chmod(scratch.path, mode) == 0)
-            #expect(try use(scratch) == [])
-        }
-    }
-
-    @Test(.enabled(if: isRoot, "only root can give files away"))
-    func theOwnerDoesNotMatter() throws {
-        let scratch = try Scratch()
-        try create(scratch)
-        for name in try scratch.names() { try #require(unsafe chown(scratch.file(name), 1, 1) == 0) }
-        for path in [scratch.store, scratch.path] { try #require(unsafe chown(path, 12_345, 1) == 0) }
-        #expect(try use(scratch) == [])
-    }
-
     // MARK: Links
-
-    @Test func theStoreMayBeALink() throws {
-        let scratch = try Scratch()
-        try create(scratch)
-        try #require(unsafe rename(scratch.store, scratch.path + "/real") == 0)
-        try #require(unsafe symlink("real", scratch.store) == 0)
-        #expect(try use(scratch) == [])
-        #expect(code { try create(scratch) } == .storeExists)
-    }
-
-    @Test(arguments: ["store.key", "keystore.db", "extension.db"])
-    func aFileMayBeALink(_ name: String) throws {
-        let scratch = try Scratch()
-        try create(scratch)
-        let message = JournalEntry(time: start, fingerprint: nil, code: "c", keyState: .none, milliseconds: 1)
-        #expect(ExtensionDatabase(in: scratch.store).journal.append(message) == nil)
-        let real = scratch.path + "/real"
-        try #require(unsafe rename(scratch.file(name), real) == 0)
-        try #require(unsafe symlink("../real", scratch.file(name)) == 0)
-        let before = try readFile(real)
-        #expect(try use(scratch) == [])
-        #expect(ExtensionDatabase(in: scratch.store).journal.append(message) == nil)
-        #expect(try ExtensionDatabase(in: scratch.store).journal.entries().count == 2)
-        #expect(try (readFile(real) == before) == (name == "store.key"))
-        #expect(try scratch.names() == ["extension.db", "keystore.db", "store.key"])
-    }
 
     /// SQLite has the log of a database behind a link beside the database: it is missed there.
     @Test func theLogOfADatabaseBehindALinkIsNotLeftOut() throws {
@@ -188,13 +136,5 @@ struct StoreAccessTests {
             #expect(error?.code == .inputOutput)
             #expect(error?.description == "\(scratch.file(name)) is not a regular file")
         }
-    }
-
-    @Test func aFileIsNoDirectory() throws {
-        let scratch = try Scratch()
-        try writeFile(scratch.store, [])
-        #expect(code { try open(scratch) } == .storeMissing)
-        #expect(code { try create(scratch) } == .inputOutput)
-        #expect(try readFile(scratch.store) == [])
     }
 }

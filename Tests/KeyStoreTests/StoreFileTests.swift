@@ -43,15 +43,6 @@ struct StoreFileTests {
         }
     }
 
-    @Test func missingDirectoriesAreMade() throws {
-        let scratch = try Scratch()
-        let deep = scratch.path + "/a/b//c/"
-        let store = try SQLiteKeyStore.create(in: deep, passphrase: nil, options: .quick)
-        try store.add()
-        for path in ["/a", "/a/b", "/a/b/c"] { #expect(mode(of: scratch.path + path) == 0o700) }
-        #expect(try SQLiteKeyStore.open(in: deep, passphrase: nil, options: .quick).keys().count == 1)
-    }
-
     @Test func aStoreIsNeverMadeOverAnother() throws {
         let scratch = try Scratch()
         let key = try create(scratch).add()
@@ -63,13 +54,6 @@ struct StoreFileTests {
     func aPathThatIsNoneIsRefused(_ path: String) {
         #expect(code { try SQLiteKeyStore.create(in: path) } == .inputOutput)
         #expect(code { try SQLiteKeyStore.open(in: path) } == .inputOutput)
-    }
-
-    @Test func aDirectoryThatCannotBeMadeIsAnError() throws {
-        let scratch = try Scratch()
-        try writeFile(scratch.path + "/file", [])
-        #expect(code { try SQLiteKeyStore.create(in: scratch.path + "/file/store") } == .inputOutput)
-        #expect(code { try SQLiteKeyStore.create(in: "/proc/pushcrypt/store") } == .inputOutput)
     }
 
     // MARK: An interrupted creation
@@ -101,17 +85,6 @@ struct StoreFileTests {
     }
 
     // MARK: Missing and damaged
-
-    @Test func errorsNameTheMissingFile() throws {
-        let scratch = try Scratch()
-        #expect(code { try open(scratch) } == .storeMissing)
-        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
-        #expect(code { try open(scratch) } == .storeMissing)
-        try create(scratch)
-        unsafe unlink(scratch.file("store.key"))
-        #expect(code { try open(scratch) } == .storeKeyMissing)
-        #expect(code { try create(scratch) } == .storeExists)
-    }
 
     @Test(arguments: [0, 1, 31, 33, 64, 5000])
     func aKeyOfAnotherLengthIsRefused(_ count: Int) throws {

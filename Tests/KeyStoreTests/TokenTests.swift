@@ -17,25 +17,6 @@ struct TokenTests {
         return ids
     }
 
-    /// The phone's record does not say its token each time.
-    @Test func aHeldTokenCountsToo() throws {
-        let store = try Home(.memory).store
-        let first = registration("aa")
-        _ = try store.addDevice(first, id: "a", owner: .user("alice"), at: start)
-        // Another store's export says that there are two.
-        let export = DeviceChange.registered(
-            id: "b", registration("aa"), owner: .user("alice"), updatedAt: start + 1)
-        #expect(try store.importDevices([export], at: start + 2).added == 1)
-        let warnings = store.check().filter { $0.severity == .warning }.map(\.message)
-        #expect(
-            warnings == ["devices 'a' and 'b' of user 'alice' have one push token: each push comes twice"])
-        var again = first
-        again.token = nil
-        #expect(try store.addDevice(again, id: "a", at: start + 3) == .unchanged)
-        #expect(try ids(store) == ["a"])
-        #expect(store.check().allSatisfy { $0.severity == .note })
-    }
-
     /// A user may be the name of a tenant with many devices.
     @Test func aTokenIsNotLookedForInAllOfAUsersDevices() throws {
         let home = try Home()

@@ -18,25 +18,12 @@ import Testing
         try FormatFixture().opener().open(sealed.json, at: FormatFixture.now).body
     }
 
-    @Test func whatFitsIsNotTouched() throws {
-        for count in [100, 2596] {
-            let sealed = try Self.seal(alertPayload(count: count), fitting: AlertText.allCases)
-            #expect(sealed == (try Self.seal(alertPayload(count: count), fitting: [])))
-            #expect(sealed.shortened.isEmpty)
-        }
-    }
-
     /// An ellipsis of three bytes, and the rest of the 2596 that the largest bucket holds beside a certificate.
     @Test(arguments: [(2597, 4), (2598, 5), (10_000, 7407)])
     func aBodyFillsTheLargestBucket(_ count: Int, _ removed: Int) throws {
         let sealed = try Self.seal(alertPayload(count: count))
         #expect(sealed.envelope.innerLength == 2816 && sealed.shortened == [.body: removed])
         #expect(try Self.body(of: sealed) == String(repeating: "x", count: count - 20 - removed) + "…")
-    }
-
-    @Test func aCallHasMoreRoom() throws {
-        let sealed = try Self.seal(alertPayload(count: 4000)) { $0.pushType = .voip }
-        #expect(sealed.envelope.innerLength == 3584 && sealed.shortened == [.body: 4000 - 3364 + 3])
     }
 
     /// The certificate and attachments keep their room, the certificate also where there is none.
@@ -50,29 +37,5 @@ import Testing
         #expect(sealed.shortened == [.body: 215 + 3])
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
         #expect(opened.attachments.count == 1 && opened.body?.count == 2596 - 20 - 218 + 1)
-    }
-
-    /// A title of 500 bytes leaves room for the bucket of 2048; the text is shortened for that.
-    @Test func aLongPlaceholderLeavesASmallerBucket() throws {
-        let placeholder = try Placeholder(title: String(repeating: "t", count: 500))
-        #expect(throws: SealError.self) {
-            try Self.seal(alertPayload(count: 2500), fitting: [], placeholder: placeholder)
-        }
-        let sealed = try Self.seal(alertPayload(count: 2500), placeholder: placeholder)
-        #expect(sealed.envelope.innerLength == 2560 && sealed.shortened == [.body: 2500 - 2340 + 3])
-        #expect(sealed.maximumReencodedLength <= 4096)
-        let longer = try Placeholder(title: String(repeating: "t", count: 600))
-        let smaller = try Self.seal(alertPayload(count: 2500), placeholder: longer)
-        #expect(smaller.envelope.innerLength == 2048 && smaller.shortened == [.body: 2500 - 1828 + 3])
-    }
-
-    @Test func whatDoesNotFitEvenThenIsRefusedAsItWas() throws {
-        let long = #"{"aps":{"alert":{"title":"t","body":"b"}},"x":""# + String(repeating: "x", count: 3000) + "\"}"
-        let error = try #require(#expect(throws: SealError.self) { try Self.seal(long, fitting: AlertText.allCases) })
-        #expect(error.code == .payloadTooLarge && error.description.contains("has \(long.utf8.count) bytes"))
-        let placeholder = try Placeholder(title: String(repeating: "t", count: 4000))
-        let tooWide = try #require(
-            #expect(throws: SealError.self) { try Self.seal(alertPayload(count: 2000), placeholder: placeholder) })
-        #expect(tooWide.code == .pushTooLarge)
     }
 }

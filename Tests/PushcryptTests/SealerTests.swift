@@ -32,20 +32,6 @@ import Testing
         #expect(opened.epoch == 0 && opened.certificate == nil && !opened.hasCertificateConflict)
     }
 
-    @Test func thePushToSendIsTheClearPartAndTheEnvelope() throws {
-        let sealed = try FormatFixture().seal(Self.payload)
-        #expect(
-            jsonText(sealed.json)
-                == #"{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"},"sound":"default"},"#
-                + #""ENCRYPTED_DATA":""# + sealed.envelope.text + #""}"#)
-        #expect(sealed.pushType == .alert)
-        #expect(try Envelope(text: sealed.envelope.text) == sealed.envelope)
-        // 99 bytes and 167 of payload need the bucket of 512.
-        #expect(Self.minified.utf8.count == 167)
-        #expect(sealed.envelope.innerLength == 512)
-        #expect(sealed.envelope.text.utf8.count == 754)
-    }
-
     /// No five characters in a row of anything that the payload says, in the JSON or behind its base64url.
     @Test func theRelayReadsNothingOfThePayload() throws {
         let fixture = try FormatFixture()
@@ -71,21 +57,6 @@ import Testing
         let long = try fixture.seal(alertPayload(count: 157))
         #expect(short.json.count == long.json.count)
         #expect(short.envelope.bytes.prefix(5) == long.envelope.bytes.prefix(5))
-    }
-
-    /// The form of an alert decides where its text is found.
-    @Test(
-        arguments: [
-            (#""See you""#, nil, nil, "See you"),
-            (#"{"title":"T","subtitle":"S","body":"B"}"#, "T", "S", "B"),
-            (#"{"loc-key":"K","title":"\u0054\n"}"#, "T\n", nil, nil),
-        ] as [(String, String?, String?, String?)])
-    func textIsReadFromEveryFormOfAlert(_ alert: String, _ title: String?, _ subtitle: String?, _ body: String?) throws
-    {
-        let fixture = try FormatFixture()
-        let sealed = try fixture.seal(#"{"aps":{"alert":"# + alert + "}}")
-        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
-        #expect((opened.title, opened.subtitle, opened.body) == (title, subtitle, body))
     }
 
     /// Each task opens what it has sealed, and no two envelopes share their secret.

@@ -66,32 +66,6 @@ import Testing
         #expect(try isSettled)
     }
 
-    /// Another process's changes in between stay.
-    @Test func aMessageUndoesNothing() throws {
-        let other = keychain.store
-        keychain.before(.update) { _ = try? other.edit { try $0.add(to: "ben", at: .start) } }
-        #expect(try receive(Scene.push(scene.envelope())).warnings == [])
-        #expect(try isSettled && store.keys(of: "ben").count == 1)
-    }
-
-    /// The notification extension, the app and a second notification at once.
-    @Test func processesThatOpenAtTheSameTimeAgree() async throws {
-        let folder = scene.phone.folder
-        let pushes = try (0..<8).map { _ in Scene.push(try scene.envelope()) }
-        try await withThrowingTaskGroup(of: NotificationReceiver.Reception.self) { group in
-            for (index, push) in pushes.enumerated() {
-                group.addTask {
-                    try Phone(reopening: folder, at: Scene.now).receive(push, request: "\(index)", at: Scene.now)
-                }
-            }
-            for try await reception in group {
-                #expect(reception.shown == Scene.opened)
-                #expect(reception.warnings.isEmpty)
-            }
-        }
-        #expect(try scene.isSettled)
-    }
-
     /// The app has logged the account out while the extension worked: its keys do not come back, and what was learned stays.
     @Test func aMessageBringsNoAccountBack() throws {
         let other = keychain.store

@@ -3,42 +3,6 @@ import UserNotifications
 
 // Typical extensions with their usual faults. Written for these tests.
 
-/// Like the sample in Apple's article: two methods deliver, and neither knows about the other.
-///
-/// Undecryptable content crashes the process, because the sample force-unwraps its text.
-final class ArticleExtension: UNNotificationServiceExtension {
-    private let decrypt: (String) -> String?
-    private var contentHandler: ((UNNotificationContent) -> Void)?
-    private var bestAttempt: UNMutableNotificationContent?
-
-    init(decrypt: @escaping (String) -> String?) {
-        self.decrypt = decrypt
-        super.init()
-    }
-
-    override func didReceive(
-        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
-    ) {
-        self.contentHandler = contentHandler
-        bestAttempt = request.content.mutableCopy() as? UNMutableNotificationContent
-        guard let bestAttempt else { return }
-        if let data = bestAttempt.userInfo["ENCRYPTED_DATA"] as? String {
-            guard let text = decrypt(data) else { fatalError("no text") }
-            bestAttempt.body = text
-        } else {
-            bestAttempt.body = "(Encrypted)"
-        }
-        contentHandler(bestAttempt)
-    }
-
-    override func serviceExtensionTimeWillExpire() {
-        guard let contentHandler, let bestAttempt else { return }
-        bestAttempt.subtitle = "(Encrypted)"
-        bestAttempt.body = ""
-        contentHandler(bestAttempt)
-    }
-}
-
 /// Delivers on failure, then continues to the delivery on success.
 final class FallsThroughExtension: UNNotificationServiceExtension {
     override func didReceive(

@@ -9,19 +9,6 @@ import Testing
 
 /// For any push from a relay, the extension delivers once and as the format says.
 @Suite struct HostilePushTests {
-    /// Pushes that never reach the extension, because of the JSON around the envelope.
-    private static let skipped: [String: SkipReason] = [
-        "65,537 bytes": .payloadTooLarge, "a name twice": .silent, "the envelope inside aps": .notMutable,
-    ]
-
-    private static func fallback(subtitle: String = "", body: String = "") -> DeviceSimulator.Shown {
-        var shown = DeviceSimulator.Shown()
-        (shown.title, shown.subtitle, shown.body) = ("Bank", subtitle, body)
-        shown.sound = .named("alarm.caf")
-        shown.presentation = [.banner, .list]
-        return shown
-    }
-
     private static func device(_ scene: Scene, _ folder: TemporaryFolder) -> ServiceDevice {
         var configuration = NotificationServiceHandler.Configuration(
             topic: .app, directory: URL(fileURLWithPath: folder.path(of: "extension"))
@@ -29,33 +16,6 @@ import Testing
         configuration.now = { Scene.now }
         return ServiceDevice(configuration)
     }
-
-    @Test(arguments: FailingPush.all)
-    func aPushThatDoesNotOpenEndsInOneFallback(_ push: FailingPush) async throws {
-        let (scene, folder) = (try Scene(), try TemporaryFolder())
-        let service = Self.device(scene, folder)
-        let outcome = await service.device.push(APNsPush(try push.arrange(scene)))
-        #expect(outcome.faults.isEmpty)
-        let expected =
-            push.code == .malformedNotification
-            ? Self.skipped[push.testDescription] ?? .notJSON : Self.skipped[push.testDescription]
-        #expect(outcome.skipped == expected)
-        guard expected == nil else {
-            #expect(outcome.deliveries == 0)
-            #expect(service.reports.all.isEmpty)
-            return
-        }
-        #expect(outcome.source == .delivered)
-        #expect(outcome.deliveries == 1)
-        #expect(
-            outcome.shown
-                == (push.code == .notEncrypted
-                    ? Self.fallback(body: "(Encrypted)") : Self.fallback(subtitle: "(Encrypted)")))
-        #expect(await service.codes() == [push.code.description])
-        #expect(service.device.badge == 0)
-    }
-
-    // MARK: Around the envelope
 
     private static let values = [
         "null", "true", "7", "-1", "1e400", "0.1", #""""#, #""text""#, #""\u0000\u202e""#, "[]", "{}", #"["a",1]"#,

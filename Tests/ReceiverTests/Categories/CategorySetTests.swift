@@ -166,9 +166,4 @@ import Testing
         #expect(error.place == fault.place)
         #expect(error.description.hasPrefix("\(fault.place): "))
     }
-
-    @Test func everyRuleIsTested() {
-        #expect(
-            Set((Self.shapes + Self.rules).map(\.code)).union([.tooManyActions]) == Set(CategoryError.Code.allCases))
-    }
 }

@@ -39,21 +39,6 @@ import Testing
 
     private var ended: [String] { get throws { try phone.state.relay?.ended.map(\.text) ?? [] } }
 
-    /// With its account, whatever ends that; one that comes later for an account that is gone ends, too.
-    @Test(arguments: 0..<4) func grantsEndWithTheirDevice(_ number: Int) throws {
-        try hear()
-        try add(grant("a"))
-        switch number {
-        case 0: try phone.logOut()
-        case 1: try phone.hear(.refused(.generationRollback))
-        case 2: try phone.hear(.refused(.userMismatch))
-        default: try phone.hear(.refused(.staleRecord), sequence: DeviceEnd.sequence)
-        }
-        #expect(try ended == ["a"])
-        try phone.store.edit { $0.add(grant("b"), to: "nobody", at: now) }
-        #expect(try ended == ["a", "b"])
-    }
-
     /// Another installation ends all of the token's.
     @Test func anotherInstallationEndsAll() throws {
         try hear()

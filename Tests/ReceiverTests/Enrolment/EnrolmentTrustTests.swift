@@ -52,18 +52,6 @@ import Testing
         #expect(try phone.state.account("default")?.pins.map(\.origin) == [.reply])
     }
 
-    @Test func aLaterReplyDoesNotReplaceThePin() throws {
-        try phone.launch(with: provider)
-        let stranger = try Provider()
-        try stranger.rotate(at: .start)
-        phone.facts.pushToken = [1]
-        try phone.launch(with: stranger)
-        let result = try #require(phone.results.last)
-        #expect(result.foreign == [.provider] && result.certificate == badSignature)
-        #expect("\(result)" == "acknowledged, bad-certificate-signature, foreign-provider")
-        #expect(try phone.pins == [key.publicKey] && phone.certificate == nil)
-    }
-
     @Test func aReplyNeitherReplacesNorReturnsABuiltInKey() throws {
         let builtIn = ProviderKey().publicKey
         build(in: ProviderPin(builtIn))
@@ -153,16 +141,6 @@ import Testing
         #expect(try phone.next().notices == [])
     }
 
-    /// A log-out ends the pin, and not what was learned: an old certificate is not believed when the account comes back. [T-6]
-    @Test func whatWasLearnedOutlivesALogOut() throws {
-        let (old, new) = (try certificate(7), try certificate(9, floor: 9))
-        try hear(new)
-        try phone.logOut()
-        #expect(try phone.pins == [])
-        #expect(try hear(old).certificate == .success(.unchanged))
-        #expect(try phone.pins == [key.publicKey] && phone.certificate == new)
-    }
-
     // MARK: Built-in keys
 
     @Test func aBuiltInKeyIsPinnedBeforeAnythingIsSent() throws {
@@ -173,13 +151,6 @@ import Testing
         #expect(try phone.launch(with: provider) == "register(first)")
         #expect(try provider.devices.map(\.pinnedProvider) == [key.publicKey])
         #expect(try phone.launch(with: provider) == "nothing")
-    }
-
-    /// The key that once signed messages was stolen, and ended before the release was built: it never opens on a new phone.
-    @Test func aBuiltInCertificateEndsWhatItEnds() throws {
-        build(in: ProviderPin(key.publicKey, certificate: try certificate(5, floor: 5)))
-        try phone.launch(with: provider)
-        #expect(try !phone.hears(provider))
     }
 
     /// Two pins for a release, then one again; messages open under these alone. [T-5]
@@ -203,39 +174,6 @@ import Testing
         build(in: ProviderPin(keys.new))
         #expect(try phone.launch(with: next) == "nothing")
         #expect(try !phone.hears(provider) && phone.hears(next))
-    }
-
-    /// A stranger answered first; a release with the provider's key drops him. The same key again is no news.
-    @Test func aBuiltInKeyReplacesTheFirstReplys() throws {
-        let stranger = try Provider()
-        for _ in 0..<2 { try phone.launch(with: stranger) }
-        build(in: ProviderPin(try stranger.key.publicKey))
-        #expect(try phone.launch(with: stranger) == "nothing")
-        try phone.logOut()
-        phone.terms = EnrolmentTerms(topic: .app, trust: .firstReply)
-        for _ in 0..<2 { try phone.launch(with: stranger) }
-        build(in: ProviderPin(key.publicKey))
-        #expect(try phone.launch(with: provider) == "register(provider-changed), notice(provider-replaced)")
-        #expect(try phone.pins == [key.publicKey] && !phone.hears(stranger))
-        #expect(try phone.launch(with: provider) == "nothing")
-    }
-
-    /// A pin that is not built in goes at the next launch.
-    @Test func onlyTheBuiltInKeysStay() throws {
-        build(in: ProviderPin(key.publicKey))
-        try phone.store.edit { try $0.pin(ProviderPin(ProviderKey().publicKey), topic: .app) }
-        #expect(try phone.next().notices == [])
-        #expect(try phone.pins == [key.publicKey])
-    }
-
-    /// An earlier release again takes nothing back.
-    @Test func aReleaseBringsALaterCertificate() throws {
-        let certificates = try [certificate(7, floor: 7), certificate(9, floor: 7)]
-        for (number, highest) in [(0, 0), (1, 1), (0, 1)] {
-            build(in: ProviderPin(key.publicKey, certificate: certificates[number]))
-            #expect(try phone.next().notices == [])
-            #expect(try phone.certificate == certificates[highest])
-        }
     }
 
     /// A mistake of the release: it registers nothing and pins nothing.

@@ -192,23 +192,6 @@ import Waiting
         #expect(await app.accounts().update("anna").status == .registered)
     }
 
-    @Test func aReplyThatCannotBeStoredEndsTheUpdateUntilTheNext() async throws {
-        let (accounts, gate) = (app.accounts(), Gate())
-        server.gate = gate
-        async let outcome = accounts.update("anna")
-        #expect(await gate.hasVisitors())
-        app.phone.keychain.fail(.update, with: -34)
-        server.gate = nil
-        gate.open()
-        #expect(await outcome.problem == "later input-output")
-        await allTurns()
-        #expect(server.requests == 1 && server.users == ["anna"])
-        app.phone.keychain.fail(.update, with: nil)
-        let device = server.record("anna")?.deviceID
-        #expect(await accounts.update("anna").status == .registered)
-        #expect(server.with { $0.devices.map(\.id) } == [device] && server.requests == 3)
-    }
-
     /// An account that waits for the same relay has nothing left to wait for.
     @Test func aGrantThatCannotBeStoredHoldsNobodyUp() async throws {
         let (accounts, gate) = (app.accounts { $0.relay = PushRelay(ModelRelay.origin) }, Gate())

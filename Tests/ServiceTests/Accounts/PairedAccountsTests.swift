@@ -38,16 +38,6 @@ import Waiting
 
     // MARK: Records
 
-    /// An update is one launch: it needs no second one. [D-46]
-    @Test func aStaleRecordIsFollowedByALaterOne() async throws {
-        let accounts = try await app.paired()
-        let id = try #require(device)
-        let before = web.posts.count
-        server.with { $0.raise(id, to: app.phone.now.adding(.days(30)).milliseconds) }
-        #expect(await update(accounts).status == .registered)
-        #expect(web.posts.count == before + 2 && device == id)
-    }
-
     /// A signing key was stolen, and the thief tells a later sequence each time.
     @Test func thereAreThreeRecordsALaunch() async throws {
         let accounts = try await app.paired()
@@ -75,16 +65,6 @@ import Waiting
         let again = await accounts.pair(try web.pairs("cabin", with: server), as: "cabin")
         #expect(again.status == .registered && again.notices == [] && device == id)
         #expect(await update(accounts).status == .registered)
-    }
-
-    @Test func anotherPhoneHasTheDevice() async throws {
-        let accounts = try await app.paired()
-        var stranger = try #require(server.record("cabin"))
-        (stranger.updateKey, stranger.sequence) = (SigningKey().publicKey, 1)
-        let record = stranger
-        _ = server.with { $0.pair(record, of: "cabin") }
-        let outcome = await update(accounts)
-        #expect(outcome.status == .refused(.badRecordSignature) && outcome.notices == ["pair-again"])
     }
 
     /// A reply that others have signed, or nobody, changes nothing. [D-44]

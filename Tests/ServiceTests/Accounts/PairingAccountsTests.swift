@@ -140,16 +140,6 @@ import Waiting
         #expect(try app.state.accounts.isEmpty)
     }
 
-    /// Nor somebody who knows the code, and names the provider key. [D-44]
-    @Test func aReplyThatTheProviderHasNotSignedPairsWithNobody() async throws {
-        let code = try web.pairs("home", with: server)
-        let (thief, key) = (EnvelopeSigner(ProviderKey()), server.key.publicKey)
-        web.forges(by: thief) { RegistrationReply(.acknowledged($0.publicKey), provider: key) }
-        let outcome = await pair(code, with: accounts())
-        #expect(outcome.problem.hasPrefix("unreachable") && outcome.problem.contains("not signed by the provider key"))
-        #expect(try app.pins == [])
-    }
-
     /// The phone was paired before, and has learned that the signing key was stolen. [P-8]
     @Test func aSigningKeyThatWasReplacedPairsWithNobody() async throws {
         let stolen = try server.signs(epoch: 1)
@@ -204,23 +194,6 @@ import Waiting
         #expect(await pair(code, with: accounts()).status == .registered)
     }
 
-    /// The server has claimed the code, and the phone does not know.
-    @Test func aLostReplyIsNoSecondPhone() async throws {
-        let code = try web.pairs("home", with: server)
-        let gate = Gate()
-        web.gate = gate
-        let accounts = accounts()
-        async let outcome = pair(code, with: accounts)
-        #expect(await gate.hasVisitors())
-        app.clock.advance(milliseconds: 60_000)
-        #expect(await outcome.problem.hasPrefix("unreachable"))
-        gate.open()
-        await eventually { server.users == ["home"] }
-        web.gate = nil
-        #expect(await pair(code, with: accounts).status == .registered)
-        #expect(server.users == ["home"] && server.record("home")?.grant != nil)
-    }
-
     /// The server is paired, and the relay is asked again by the next update.
     @Test func aRelayThatIsDownLeavesAPairedAccount() async throws {
         let code = try web.pairs("home", with: server)
@@ -236,20 +209,6 @@ import Waiting
     }
 
     // MARK: In between
-
-    @Test func aLogOutDuringAPairingWins() async throws {
-        let code = try web.pairs("home", with: server)
-        let gate = Gate()
-        web.gate = gate
-        let accounts = accounts()
-        async let outcome = pair(code, with: accounts)
-        #expect(await gate.hasVisitors())
-        try await accounts.logOut("home")
-        #expect(await outcome.status == .loggedOut)
-        gate.open()
-        await eventually { server.users.isEmpty && web.posts == ["pairing", "end"] }
-        #expect(try app.state.accounts.isEmpty && server.users.isEmpty && server.requests == 0)
-    }
 
     /// The answer to the pairing that was logged out does not end the update of the account that is there now.
     @Test func anAnswerToAnEarlierPairingEndsNothing() async throws {
@@ -267,20 +226,5 @@ import Waiting
         gate.open()
         #expect(await second.status == .registered)
         #expect(try app.names == ["home"])
-    }
-
-    @Test func anUpdateDuringAPairingWaits() async throws {
-        let code = try web.pairs("home", with: server)
-        let gate = Gate()
-        web.gate = gate
-        let accounts = accounts()
-        async let first = pair(code, with: accounts)
-        #expect(await gate.hasVisitors())
-        async let second = accounts.update("home", token: Data([9]))
-        await allTurns()
-        gate.open()
-        #expect(await first.status == .registered)
-        #expect(await second.status == .registered)
-        #expect(web.with { $0.issued.last?.token } == "09")
     }
 }

@@ -79,30 +79,6 @@ import Waiting
         #expect(try grant() != first)
     }
 
-    @Test func anotherTokenNeedsAnotherGrant() async throws {
-        let accounts = await registered()
-        let first = try grant()
-        _ = await accounts.update("rita", token: Data([9]))
-        #expect(try grant() != first && relay.with { $0.issued.last?.token } == "09")
-        _ = await self.accounts { $0.environment = { .development } }.update("rita", token: Data([9]))
-        // The model is the production's.
-        #expect(relay.asked.suffix(2) == ["grants", "grants"] && relay.with { $0.issued.count } == 3)
-        // Also those of the first token end with the account.
-        try await accounts.logOut("rita")
-        #expect(await eventually { relay.with { !$0.issued.contains(where: \.isLive) } })
-    }
-
-    @Test func anotherPushKeyNeedsAnotherGrantAndEndsTheFirst() async throws {
-        let accounts = await registered()
-        let (first, thief) = (try grant(), PushKey().publicKey)
-        server.name(thief, to: "rita")
-        app.wait(.days(1))
-        #expect(await accounts.update("rita").status == .registered)
-        #expect(try grant() != first && relay.with { $0.issued.last?.pushKey } == thief.text)
-        #expect(await eventually { !isLive(first) })
-        #expect(relay.asked.last == "revoke \(first)")
-    }
-
     /// The server can use the next key at once. [D-52]
     @Test func theNextPushKeyGetsAGrantBeforeItIsUsed() async throws {
         let (accounts, next) = (await registered(), PushKey().publicKey)

@@ -20,31 +20,6 @@ import Waiting
         server.name(pushKey, to: "rita")
     }
 
-    @Test func aLogOutOfflineEndsTheGrantLater() async throws {
-        let accounts = await registered()
-        let grant = try grant()
-        relay.answers = [nil]
-        try await accounts.logOut("rita")
-        await eventually { relay.answers.isEmpty }
-        await allTurns()
-        #expect(isLive(grant))
-        // Another process, with another user.
-        let later = self.accounts()
-        _ = await later.update("rob")
-        #expect(await eventually { !isLive(grant) && (try? app.state.relay?.ended) == [] })
-        withExtendedLifetime(later) {}
-    }
-
-    /// The grant and its secret end it: the app need not know its token yet.
-    @Test func aLogOutBeforeTheFirstUpdateEndsTheGrant() async throws {
-        _ = await registered()
-        let grant = try grant()
-        let later = accounts()
-        try await later.logOut("rita")
-        #expect(await eventually { !isLive(grant) && server.users.isEmpty })
-        withExtendedLifetime(later) {}
-    }
-
     @Test(arguments: [(400, "malformed-grant"), (403, "wrong-secret"), (410, "grant-unknown-key")])
     func whatCanNeverEndIsForgotten(_ status: Int, _ code: String) async throws {
         let accounts = await registered()
@@ -73,19 +48,6 @@ import Waiting
         // The refused one waits.
         let ends = relay.asked.filter { $0.hasPrefix("revoke ") }
         #expect(ends == ["revoke \(first)", "revoke \(second)", "revoke \(first)"])
-    }
-
-    @Test func aLogOutWhileTheRelayIssuesWins() async throws {
-        let accounts = accounts()
-        let gate = Gate()
-        relay.gate = gate
-        async let outcome = accounts.update("rita")
-        #expect(await gate.hasVisitors())
-        try await accounts.logOut("rita")
-        #expect(await outcome.status == .loggedOut)
-        gate.open()
-        #expect(await eventually { server.users.isEmpty && relay.with { !$0.issued.contains(where: \.isLive) } })
-        #expect(try app.state.accounts.isEmpty)
     }
 
     /// The server says so, and may be wrong: what it has still pushes, so it is ended. [D-52]

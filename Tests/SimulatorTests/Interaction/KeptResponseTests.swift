@@ -158,17 +158,4 @@ import Testing
         #expect(await app.restarted().replayKept() == 0)
         #expect(app.reports.all.map(\.outcome) == [.notKept, .unreadable])
     }
-
-    @Test func theFileTellsNothing() async throws {
-        let app = try RespondingPhone { _ in .later }
-        try await app.show()
-        _ = await app.respond(.write("the code is 4711", action: "REPLY"))
-        let folder = app.phone.directory
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        #expect(!files.isEmpty)
-        for file in files {
-            let bytes = try Data(contentsOf: file)
-            for secret in ["4711", "c41", "REPLY"] { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
-        }
-    }
 }
