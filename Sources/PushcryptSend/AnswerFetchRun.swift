@@ -15,7 +15,7 @@ extension AnswerFetchArguments {
     /// The pauses of `--follow` after failures, in seconds.
     private static let pauses: [UInt32] = [1, 2, 5, 10, 30]
 
-    func run(_ console: Console) throws -> ExitCode {
+    func run(_ console: Console) throws {
         let (origin, keys) = try relay(console)
         let destination = try login.destination(origin, proxy: login.proxyURL(console))
         var source = AnswerRelay(origin: origin, keys: keys, destination: destination)
@@ -25,7 +25,7 @@ extension AnswerFetchArguments {
         while true {
             let wait = isFollowing && taken.isEmpty ? RelayRequest.longestWait : 0
             let texts = try take(from: &source, waiting: wait, done: taken, console)
-            if texts.isEmpty, !isFollowing { return exit }
+            if texts.isEmpty, !isFollowing { return try exit.end() }
             if texts.contains(where: Set(taken).contains) {
                 guard isFollowing else {
                     throw Failure.failed("\(destination.authority) returns answers that were acknowledged")

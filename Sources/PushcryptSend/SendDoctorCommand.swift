@@ -10,7 +10,7 @@ extension DoctorArguments {
     /// The days before a certificate ends in which it should be replaced.
     private static let lastDays = 30
 
-    func checkSending(_ console: Console) throws -> ExitCode {
+    func checkSending(_ console: Console) throws {
         var findings: [Finding] = []
         var authorization: String?
         var certificate: ClientCertificate?
@@ -46,7 +46,7 @@ extension DoctorArguments {
             let error = Failure(error)
             findings.append(Finding(.error, error.line))
         }
-        return try console.report(findings, isJSON: isJSON)
+        try console.report(findings, isJSON: isJSON)
     }
 
     private func findings(

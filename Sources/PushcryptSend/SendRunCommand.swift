@@ -43,14 +43,14 @@ extension CommandTable {
 }
 
 extension SendArguments {
-    func run(_ console: Console) throws -> ExitCode {
+    func run(_ console: Console) throws {
         let token = relay == nil ? try providerToken(console) : nil
         let settings = try settings(token, console)
         let stop = try StopSignal.ofSignals()
         let input = try InputFile(file, console)
         let lines = RunLines(settings.lines, input.descriptor, named: input.name, console)
         let sender = try Sender(settings, token: token, lines, stop: stop)
-        return try run(sender, of: input.size, stop, console)
+        try run(sender, of: input.size, stop, console)
     }
 
     private func providerToken(_ console: Console) throws -> ProviderToken? {
@@ -67,9 +67,7 @@ extension SendArguments {
     }
 
     /// - Parameter size: The size of the input, if it is a file.
-    private func run(
-        _ sender: Sender, of size: Int?, _ stop: StopSignal, _ console: Console
-    ) throws -> ExitCode {
+    private func run(_ sender: Sender, of size: Int?, _ stop: StopSignal, _ console: Console) throws {
         var reports = SendReports(metrics: metrics, health: healthFile)
         reports.write(sender)
         do {
@@ -80,9 +78,11 @@ extension SendArguments {
             throw error
         }
         reports.write(sender, isEnd: true)
-        guard !sender.lines.hasReadAll else { return sender.lines.counts.exit }
-        guard size == nil else { throw console.failure(stoppedBy: stop, after: sender.lines.counts.lines) }
-        return console.isInterrupted(by: stop) ? .interrupted : sender.lines.counts.exit
+        if !sender.lines.hasReadAll {
+            guard size == nil else { throw console.failure(stoppedBy: stop, after: sender.lines.counts.lines) }
+            if console.isInterrupted(by: stop) { throw ExitCode.interrupted }
+        }
+        try sender.lines.counts.exit.end()
     }
 }
 

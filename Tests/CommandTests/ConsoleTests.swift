@@ -150,16 +150,6 @@ import Testing
         #expect(reader.threadDictionary["seen"] as? Int == 1_000_000)
     }
 
-    @Test("Many small pieces arrive in order")
-    func buffer() throws {
-        let outcome = try outcome(["device", "list"])
-        let lines = outcome.output.split(separator: "\n")
-        #expect(lines.count == 20_000)
-        #expect(lines.first == "phone1")
-        #expect(lines.last == "phone20000")
-        #expect(outcome.output.utf8.count > 2 * OutputBuffer.size)
-    }
-
     @Test("A full disk is a failure", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func fullDisk() throws {
         let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))

@@ -29,7 +29,7 @@ struct BatchArguments: Sendable {
     }
 }
 
-/// A batch from its input to its exit code, as the command line says.
+/// A batch from its input to its end, as the command line says.
 struct Batch {
     /// The time between writes of the metrics, in milliseconds.
     private static let metricsInterval: UInt64 = 5000
@@ -51,10 +51,10 @@ struct Batch {
     func run<Worker: LineWorker>(
         file path: String, maximumLine: Int = Line.maximumLength, readLength: Int = 16_384,
         worker: @escaping @Sendable () throws -> Worker
-    ) throws -> ExitCode {
+    ) throws {
         let file = try InputFile(path, console)
         if readLength > InputFile.pieceLength { file.descriptor.enlargePipe(to: Int32(readLength)) }
-        return try run(size: file.size, isStream: file.size == nil, worker: worker) { stop in
+        try run(size: file.size, isStream: file.size == nil, worker: worker) { stop in
             LineReader(file.lines(until: stop), maximumLine: maximumLine, readLength: readLength)
         }
     }
@@ -65,7 +65,7 @@ struct Batch {
     func run<Source: LineSource & Sendable, Worker: LineWorker>(
         size: Int? = nil, isStream: Bool = false, worker: @escaping @Sendable () throws -> Worker,
         source: (StopSignal) -> Source
-    ) throws -> ExitCode {
+    ) throws {
         let output = try BatchOutput(isSecret: hasClearContent, output, console)
         try checkMetrics()
         ProcessMemory.returnLargePieces()
@@ -91,8 +91,8 @@ struct Batch {
             console.hint("stopped by a signal after \(end.tally.lines) lines: all that was read is answered")
         }
         try output.finish()
-        return !end.isComplete && console.isInterrupted(by: stop)
-            ? .interrupted : ExitCode(refusedLines: end.tally.refused.keys)
+        if !end.isComplete, console.isInterrupted(by: stop) { throw ExitCode.interrupted }
+        try ExitCode(refusedLines: end.tally.refused.keys).end()
     }
 
     /// Writes the last counts.

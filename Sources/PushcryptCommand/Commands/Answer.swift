@@ -59,13 +59,12 @@ extension Command {
             let opened = try opener.open(String(decoding: text, as: UTF8.self))
             let shown = opened.shown(asTable: console.showsOutput && !isJSON && output.path == nil, console)
             try console.deliver(secret: shown, to: output)
-            return .done
         }
     }
 
     /// `answer fetch`, which both programs have.
     package static func answerFetch(
-        _ run: @escaping @Sendable (AnswerFetchArguments, Console) throws -> ExitCode
+        _ run: @escaping @Sendable (AnswerFetchArguments, Console) throws -> Void
     ) -> Command {
         Command(
             "fetch", "take answers from a publisher's relay, and open them",
@@ -89,7 +88,7 @@ extension Command {
 
 extension AnswerFetchArguments {
     /// Runs `pushcrypt-send`, so that this program needs no HTTP library.
-    func runSender(_ console: Console) throws -> ExitCode {
+    func runSender(_ console: Console) throws {
         throw runSendProgram(["answer", "fetch"] + console.arguments(without: ["answer", "fetch"]))
     }
 }

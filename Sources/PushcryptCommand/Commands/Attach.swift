@@ -96,7 +96,6 @@ extension Command {
                 console.warnIfOthersRead("the reference and its key go", option: "--reference")
                 try console.write(line.span)
             }
-            return .done
         }
     }
 
@@ -138,7 +137,6 @@ extension Command {
             try opener.finish(into: &plain)
             try output.write(plain.span)
             try output.commit()
-            return .done
         }
     }
 }

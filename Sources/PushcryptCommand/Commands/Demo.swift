@@ -11,16 +11,12 @@ extension Command {
         let kept = a.value("--keep", "FOLDER", .folder, help: "make this new folder, with two stores and a payload")
         let table = a.table
         return { console in
-            if let kept {
-                try keep(kept, table, console)
-                return .done
-            }
-            return try TemporaryFolder().whileItExists { path in
+            if let kept { return try keep(kept, table, console) }
+            try TemporaryFolder().whileItExists { path in
                 // The output of the commands is enough here.
                 var quiet = console
                 quiet.isQuiet = true
                 try Demo(path: path, table: table, console: quiet).tell()
-                return .done
             }
         }
     }

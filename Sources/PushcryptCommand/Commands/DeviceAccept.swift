@@ -33,7 +33,6 @@ extension Command {
             }
             let answer = try console.accept(post, try console.open(store))
             try console.write(line: isJSON ? answer.json(withReply: true) : answer.body)
-            return .done
         }
     }
 }

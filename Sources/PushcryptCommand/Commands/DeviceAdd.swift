@@ -109,7 +109,6 @@ extension Command {
                     if !members.isEmpty { json.strings(members.map(\.description), for: "foreign") }
                 }
             }
-            return .done
         }
     }
 }

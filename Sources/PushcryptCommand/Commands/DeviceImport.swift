@@ -41,7 +41,7 @@ extension Command {
             console.warn(of: foreign)
             let all = Array(zip(names, counts)) + [("refused", lines.refused)]
             try console.report(all + (foreign.count > 0 ? [("foreign", foreign.count)] : []), asJSON: isJSON)
-            return lines.refused == 0 ? .done : .refused
+            if lines.refused > 0 { throw ExitCode.refused }
         }
     }
 }

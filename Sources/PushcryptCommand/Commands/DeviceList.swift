@@ -40,7 +40,7 @@ extension Command {
                 }
             }
             console.warn(of: foreign)
-            return printer.damaged == 0 ? .done : .refused
+            if printer.damaged > 0 { throw ExitCode.refused }
         }
     }
 
@@ -61,7 +61,6 @@ extension Command {
             var foreign = try ForeignProviders(of: store)
             foreign.add(device.id, pinning: device.pinnedProvider)
             console.warn(of: foreign)
-            return .done
         }
     }
 }

@@ -48,7 +48,6 @@ extension Command {
                 at: console.timestamp)
             try code.withText { text in try console.show(code: text, asJSON: isJSON) }
             console.changed("made a pairing code: for one phone, \(topic), 10 minutes")
-            return .done
         }
     }
 }

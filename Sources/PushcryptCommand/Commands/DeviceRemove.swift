@@ -62,7 +62,7 @@ extension Command {
             let isDone = unknown.isEmpty && removed == ids.count && removed > 0
             if !isDone { console.hint("pushcrypt device list shows them") }
             if isJSON { try console.report([("removed", removed), ("unknown", unknown.count)], asJSON: true) }
-            return isDone ? .done : .refused
+            if !isDone { throw ExitCode.refused }
         }
     }
 
@@ -82,15 +82,12 @@ extension Command {
             let end = console.timestamp.subtracting(milliseconds: overflow ? .max : milliseconds)
             let count = try store.forgetRemovedDevices(upTo: end)
             try console.report([("forgotten", count)], asJSON: isJSON)
-            return .done
         }
     }
 }
 
 extension Console {
-    fileprivate func removeUnregistered(
-        file: String, from store: StoreArguments, asJSON: Bool
-    ) throws -> ExitCode {
+    fileprivate func removeUnregistered(file: String, from store: StoreArguments, asJSON: Bool) throws {
         let store = try open(store)
         let now = timestamp
         var lines = try NumberedLines(file, self)
@@ -111,7 +108,7 @@ extension Console {
             ("refused", lines.refused),
         ]
         try report(counts + (grants == 0 ? [] : [("grants", grants)]), asJSON: asJSON)
-        return lines.refused == 0 ? .done : .refused
+        if lines.refused > 0 { throw ExitCode.refused }
     }
 }
 

@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 extension Console {
     /// `device accept --serve`: takes posts from a web server over SCGI, one after another, until a signal; the post under way
     /// is finished. (Docs/SelfHostedServer.md)
-    func serve(at path: String, _ arguments: StoreArguments) throws -> ExitCode {
+    func serve(at path: String, _ arguments: StoreArguments) throws {
         var store = OpenedStore(try open(arguments))
         do {
             let stop = try StopSignal()
@@ -17,7 +17,6 @@ extension Console {
                 // The web server may have gone.
                 try? connection.descriptor.writeAll(answer.span)
             }
-            return .done
         } catch {
             throw Failure.failed("cannot serve at \(quoted(path)): \(error.text)")
         }

@@ -52,7 +52,6 @@ extension Command {
             console.hint(
                 "the phone's journal calls it \(message.fingerprint ?? ""); "
                     + "'pushcrypt explain' says what the code there means")
-            return .done
         }
     }
 }

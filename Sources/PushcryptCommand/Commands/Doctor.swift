@@ -3,7 +3,7 @@ package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension DoctorArguments {
-    func check(_ console: Console) throws -> ExitCode {
+    func check(_ console: Console) throws {
         if isSend {
             let stored = try login.options(from: login.settings(of: store, console), topic: topic == nil)
             throw runSendProgram(["doctor"] + stored + console.arguments(without: ["doctor"]))
@@ -23,13 +23,13 @@ extension DoctorArguments {
             let error = Failure(error)
             findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
         }
-        return try console.report(findings, isJSON: isJSON)
+        try console.report(findings, isJSON: isJSON)
     }
 }
 
 extension Command {
     /// `doctor`, which both programs have.
-    package static func doctor(_ run: @escaping @Sendable (DoctorArguments, Console) throws -> ExitCode) -> Command {
+    package static func doctor(_ run: @escaping @Sendable (DoctorArguments, Console) throws -> Void) -> Command {
         Command(
             "doctor", "find what is wrong, and say how to fix it",
             about: [
@@ -68,13 +68,11 @@ package struct DoctorArguments: Sendable {
 }
 
 extension Console {
-    /// Writes what was found; returns whether nothing is wrong.
-    package func report(_ findings: [Finding], isJSON: Bool) throws -> ExitCode {
-        var output = OutputBuffer(self)
+    /// Writes what was found. Exit 1 says that something is wrong.
+    package func report(_ findings: [Finding], isJSON: Bool) throws {
         let findings = findings + warningsGivenOnce.map { Finding(.warning, $0) }
-        for finding in findings { try output.append(isJSON ? finding.json : finding.line(self)) }
-        try output.flush()
-        return findings.contains { $0.severity == .error } ? .failed : .done
+        try write(findings.map { isJSON ? $0.json : $0.line(self) }.joined())
+        if findings.contains(where: { $0.severity == .error }) { throw ExitCode.failed }
     }
 }
 

@@ -13,17 +13,15 @@ extension Command {
             "COMMAND", .command, help: "all words of the command, or a topic; default a list of all commands")
         return { console in
             if words.count == 1, !isJSON, let topic = table.allTopics.first(where: { $0.name == words[0] }) {
-                try console.write(topic.text)
-                return .done
+                return try console.write(topic.text)
             }
             let isWhole = words.last == "all"
             let path = try Parser(table: table).path(of: isWhole ? words.dropLast() : words)
-            guard isJSON else {
+            if isJSON {
+                try console.write(line: CommandListing(table, below: path).json)
+            } else {
                 try console.write(HelpPage(table: table, path: path, isWhole: isWhole).text)
-                return .done
             }
-            try console.write(line: CommandListing(table, below: path).json)
-            return .done
         }
     }
 
@@ -42,7 +40,6 @@ extension Command {
         let shell: Shell = a.operand("SHELL", placeholder: .bash, help: "bash (4.4 or later), zsh or fish")
         return { console in
             try console.write(Completions(table).script(for: shell))
-            return .done
         }
     }
 }

@@ -20,7 +20,6 @@ extension Command {
                 let inspection = try Inspection(input)
                 try console.write(isJSON ? inspection.json(console) : inspection.text(console))
             }
-            return .done
         }
     }
 }

@@ -43,7 +43,6 @@ extension Command {
             case .push: text = try store.ownPushKey(at: console.timestamp).text(asJSON: isJSON)
             }
             try console.deliver(text + "\n", to: output)
-            return .done
         }
     }
 }

@@ -42,7 +42,6 @@ extension Command {
                     ?? console.open(store).publicText(of: kind, name, in: format, at: console.timestamp)
                 try console.deliver(text + "\n", to: output)
             }
-            return .done
         }
     }
 
@@ -83,8 +82,7 @@ extension Command {
                     case .device(let key): "\(key)"
                     case .provider(let key): "\(key)"
                     }
-                try console.deliver(text + "\n", to: destination.output)
-                return .done
+                return try console.deliver(text + "\n", to: destination.output)
             }
             let isFile = destination.output.path != nil
             switch try console.withKey(from: file, { try SecretKey($0, format: format, kind: kind) }) {
@@ -94,7 +92,6 @@ extension Command {
             case .provider(let key): try console.keep(key, in: destination)
             case .push(let key): try console.keep(key, in: destination)
             }
-            return .done
         }
     }
 }

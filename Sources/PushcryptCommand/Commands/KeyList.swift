@@ -24,7 +24,6 @@ extension Command {
             ]
             let lines = providers.map { KeyLine($0) } + devices + pushes.compactMap(\.self)
             try console.write(lines.map { isJSON ? $0.json : $0.text }.joined())
-            return .done
         }
     }
 
@@ -44,7 +43,6 @@ extension Command {
             case .push: break
             }
             console.changed("made \(name) the default \(kind) key")
-            return .done
         }
     }
 
@@ -85,7 +83,6 @@ extension Command {
             let ids = removed.map(\.description)
             if isJSON { try console.writeObject { $0.strings(ids, for: "removed") } }
             console.changed("removed \(name): \(kind) key \(ids.joined(separator: ", "))")
-            return .done
         }
     }
 }

@@ -24,7 +24,6 @@ extension Command {
                 let key = try naming("--post-quantum", exit: .usage) { try DeviceKey(suite) }
                 try console.deliverKeyFile(key, to: destination)
             }
-            return .done
         }
     }
 
@@ -79,7 +78,6 @@ extension Command {
             } else {
                 try console.keep(nil, in: destination)
             }
-            return .done
         }
     }
 
@@ -94,7 +92,6 @@ extension Command {
         let (store, isJSON) = (StoreArguments(&a), a.json())
         return { console in
             try console.keep(PushKey(), isNext: isNext, in: store, "made", asJSON: isJSON)
-            return .done
         }
     }
 }

@@ -31,7 +31,6 @@ extension Command {
             console.changed("\(record.text(after: "moved")), to \(path)")
             console.hint(
                 "backups made before still have the secret: destroy them, and move the file away from this machine")
-            return .done
         }
     }
 
@@ -76,7 +75,6 @@ extension Command {
             if !isAgreed { try console.agree("certify this key?", otherwise: Arguments.consentHint) }
             let signed = try request.certify(by: key, at: now)
             try console.deliver(String(decoding: signed.json, as: UTF8.self) + "\n", to: output)
-            return .done
         }
     }
 }

@@ -53,7 +53,6 @@ extension Command {
                 throw Failure.usage(
                     "a push key does not rotate", hint: "'key new push --next' makes the one that replaces it")
             }
-            return .done
         }
     }
 }

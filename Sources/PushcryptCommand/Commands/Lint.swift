@@ -42,12 +42,8 @@ extension Command {
                 if let file { throw Failure.usage("--ios takes no file", hint: "leave \(quoted(file)) out") }
                 let lint = try IOSLint(folder: project)
                 findings = lint.findings
-                var output = OutputBuffer(console)
-                for finding in findings {
-                    try output.append(isJSON ? finding.projectJSON(console) : finding.projectLine(console))
-                }
-                if !isJSON { try output.append(lint.summary + "\n") }
-                try output.flush()
+                let lines = findings.map { isJSON ? $0.projectJSON(console) : $0.projectLine(console) }
+                try console.write(lines.joined() + (isJSON ? "" : lint.summary + "\n"))
             } else {
                 let input = try console.read(file ?? "-", limit: JSONDocument.defaultMaximumBytes)
                 let lint = PayloadLint(input, headers: headers, isToBeSealed: isToBeSealed)
@@ -56,7 +52,7 @@ extension Command {
                 try console.write(isJSON ? report.json(console) : report.text(console))
             }
             let fails = findings.contains { $0.severity == .error || isStrict && $0.severity == .warning }
-            return fails ? .refused : .done
+            if fails { throw ExitCode.refused }
         }
     }
 }

@@ -54,10 +54,9 @@ extension Command {
                     let delivery = try fullBody.map { try received.extended(by: $0, console) } ?? received
                     defer { if arguments.isGuarded { receiver.finish(delivery, at: console.timestamp) } }
                     if let answer, let opened = delivery.opened {
-                        try console.deliver(opened.answer(answer, at: console.timestamp) + "\n", to: output)
-                        return .done
+                        return try console.deliver(opened.answer(answer, at: console.timestamp) + "\n", to: output)
                     }
-                    return try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
+                    try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
                 }
             }
             let single = [
@@ -71,11 +70,11 @@ extension Command {
             let run = Batch(
                 verb: .opened, jobs: arguments.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true,
                 options: batch, output: output, console: console)
-            return try arguments.withReceiver(store, console) { receiver in
+            try arguments.withReceiver(store, console) { receiver in
                 let worker = OpenWorker(
                     receiver: receiver, mayPassInTheClear: arguments.passesClear, pushClass: arguments.pushClass,
                     console: console, form: LineForm(.open, OnceWarning(console)))
-                return try run.run(file: file) { worker }
+                try run.run(file: file) { worker }
             }
         }
     }
@@ -94,17 +93,17 @@ extension Console {
     /// Writes what the user sees of a delivery: a banner on a terminal, JSON otherwise; then the reason for a fallback.
     fileprivate func show(
         _ delivery: Delivery, _ push: PushToOpen, asBanner: Bool, asJSON: Bool, to output: OutputArguments
-    ) throws -> ExitCode {
+    ) throws {
         let showsBanner = asBanner || showsOutput && !asJSON && output.path == nil
         let text =
             showsBanner
             ? Banner(delivery, self).text
             : shown(json: OpenReport(delivery: delivery, fingerprint: push.fingerprint).json) + "\n"
         try deliver(secret: text, to: output)
-        guard case .fallback(let reason) = delivery.outcome else { return .done }
+        guard case .fallback(let reason) = delivery.outcome else { return }
         error("\(reason.code): \(reason)")
         if reason.code == Delivery.Reason.noTopic.code { hint(TopicArgument.hint) }
-        return .refused
+        throw ExitCode.refused
     }
 }
 

@@ -51,7 +51,6 @@ extension Command {
             } else {
                 console.changed("pinned \(text)")
             }
-            return .done
         }
     }
 
@@ -73,7 +72,6 @@ extension Command {
                 }
             }
             try console.write(text)
-            return .done
         }
     }
 
@@ -96,7 +94,6 @@ extension Command {
             }
             _ = try store.change { $0.unpin(pin.key, for: account) }
             console.changed("unpinned provider key \(pin.key.id), account \(account)")
-            return .done
         }
     }
 }

@@ -107,15 +107,13 @@ extension Command {
                 try console.write(files.map { sanitized(forTerminal: "\(folder.path)/\($0.path)") + "\n" }.joined())
             }
             if project != nil {
-                console.hint("read \(folder.path)/PUSHCRYPT.md: the steps that add them to the project")
-                return .done
+                return console.hint("read \(folder.path)/PUSHCRYPT.md: the steps that add them to the project")
             }
             if package == nil, place == nil {
                 console.hint("the project looks for pushcrypt in \(location.place): --package names another place")
             }
             console.hint(
                 "read \(folder.path)/README.md; 'swift test' in \(quoted(folder.path + "/Linux")) runs it all on Linux")
-            return .done
         }
     }
 }

@@ -27,7 +27,7 @@ extension Command {
 }
 
 extension SealArguments {
-    fileprivate func seal(_ console: Console) throws -> ExitCode {
+    fileprivate func seal(_ console: Console) throws {
         guard let recipients else {
             throw Failure.usage("no recipient given", hint: "add --to with a device's id or its public key (pcr1…)")
         }
@@ -41,11 +41,11 @@ extension SealArguments {
             settings.message.content.payload = try console.read(file, limit: JSONDocument.defaultMaximumBytes)
         }
         if case .one(let device) = recipients { return try seal(settings, for: device, console) }
-        return try sealMany(settings, for: recipients, console)
+        try sealMany(settings, for: recipients, console)
     }
 
     /// Seals one message, a batch of one.
-    private func seal(_ settings: SealSettings, for device: String?, _ console: Console) throws -> ExitCode {
+    private func seal(_ settings: SealSettings, for device: String?, _ console: Console) throws {
         var settings = settings
         if let device {
             settings.message.recipient = try naming("--to", exit: .usage) { try Recipient(named: device) }
@@ -64,12 +64,9 @@ extension SealArguments {
         var tally = BatchTally(lines: 1)
         sealed.count(in: &tally)
         batch.tryToWriteMetrics(tally)
-        return .done
     }
 
-    private func sealMany(
-        _ settings: SealSettings, for recipients: Recipients, _ console: Console
-    ) throws -> ExitCode {
+    private func sealMany(_ settings: SealSettings, for recipients: Recipients, _ console: Console) throws {
         let batch = Batch(
             verb: .sealed, hasClearContent: form.passesUnencrypted, log: log, options: batch, output: output,
             console: console)
@@ -92,8 +89,8 @@ extension SealArguments {
         }
         switch recipients {
         case .one: preconditionFailure("one message has no lines")
-        case .lines: return try batch.run(file: file, worker: worker)
-        case .list(let path): return try batch.run(file: path, worker: worker)
+        case .lines: try batch.run(file: file, worker: worker)
+        case .list(let path): try batch.run(file: path, worker: worker)
         case .user(let user):
             if case .store = source,
                 case .failure(let failure as Failure)?? = try keys.devices(for: [.user(user)]).first?.first
@@ -101,13 +98,13 @@ extension SealArguments {
                 throw failure
             }
             let line = jsonObject { $0.string(user, for: "to_user") }
-            return try batch.run(worker: worker) { _ in LineReader(TextInput(line), maximumLine: .max) }
+            try batch.run(worker: worker) { _ in LineReader(TextInput(line), maximumLine: .max) }
         case .all:
             guard case .store(let store, _) = source else {
                 throw Failure.usage(
                     "--to-all and --signing-key-file exclude each other", hint: StoreArguments.keyFileHint)
             }
-            return try batch.run(worker: worker) { stop in DeviceLines(store, until: stop) }
+            try batch.run(worker: worker) { stop in DeviceLines(store, until: stop) }
         }
     }
 }

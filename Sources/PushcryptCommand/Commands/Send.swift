@@ -4,7 +4,7 @@ internal import PushcryptKeyStore
 
 extension SendArguments {
     /// Runs `pushcrypt-send`, so that this program needs no HTTP library.
-    func runSender(_ console: Console) throws -> ExitCode {
+    func runSender(_ console: Console) throws {
         let words = console.arguments(without: ["send"])
         if relay != nil { throw runSendProgram(words) }
         let settings = try login.settings(of: store, console)
@@ -26,7 +26,7 @@ extension SendArguments {
 
 extension Command {
     /// `send`, which both programs have.
-    package static func send(_ run: @escaping @Sendable (SendArguments, Console) throws -> ExitCode) -> Command {
+    package static func send(_ run: @escaping @Sendable (SendArguments, Console) throws -> Void) -> Command {
         Command(
             "send", "send sealed payloads to APNs, and say what it answers",
             about: [

@@ -36,7 +36,6 @@ extension Command {
             if isJSON { try console.writeObject { $0.string(path, for: "store") } }
             console.changed("made the key store \(path)")
             console.hint("next: pushcrypt key new provider (on a server), or pushcrypt key new device (on a phone)")
-            return .done
         }
     }
 
@@ -61,7 +60,6 @@ extension Command {
             let damaged = try console.open(store).backUp(to: file, key: keyFile)
             for row in damaged { console.warning(row.message) }
             console.changed("wrote \(file), and checked every row of it")
-            return .done
         }
     }
 
@@ -110,7 +108,6 @@ extension Command {
             }
             console.changed("restored the key store \(path)")
             console.hint("next: pushcrypt doctor; if a key was rotated since the backup, pushcrypt key rotate")
-            return .done
         }
     }
 }

@@ -21,13 +21,12 @@ extension Command {
                 try store.forEachRemovedDevice { try printer.print($0, ExportedDevice.text) }
             }
             guard printer.damaged == 0 else {
-                if !file.sink.isFile { return .refused }
+                if !file.sink.isFile { throw ExitCode.refused }
                 throw Failure.refused(
                     "\(file.sink.name) was not written: not every row could be read",
                     hint: "without --output the others go to standard output; pushcrypt doctor says what to do")
             }
             try file.finish()
-            return .done
         }
     }
 }
@@ -135,6 +134,9 @@ extension KeyRecord {
 
 /// Writes line after line, and reports damaged rows instead of stopping at the first.
 struct DevicePrinter {
+    /// The bytes that are gathered before they are written.
+    private static let pieceLength = 65_536
+
     private let sink: BatchSink
     private var bytes: ContiguousArray<UInt8> = []
     private(set) var damaged = 0
@@ -147,7 +149,7 @@ struct DevicePrinter {
         switch row {
         case .success(let row):
             bytes += text(row)
-            if bytes.count >= OutputBuffer.size { try flush() }
+            if bytes.count >= Self.pieceLength { try flush() }
         case .failure(let error):
             damaged += 1
             // Where both go to one terminal, in the order in which they were found.

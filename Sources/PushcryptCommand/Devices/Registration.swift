@@ -112,10 +112,10 @@ extension Console {
 /// `device add --batch --reply`: registers a device for each line, and answers with the reply for its phone.
 func addDevices(
     file path: String, to store: StoreArguments, _ batch: BatchArguments, _ console: Console
-) throws -> ExitCode {
+) throws {
     let run = Batch(verb: .registered, jobs: 1, options: batch, console: console)
     let store = try console.open(store)
-    return try run.run(
+    try run.run(
         file: path, maximumLine: DeviceLine.maximumLength, readLength: RegistrationWorker.readLength
     ) { try RegistrationWorker(store, console) }
 }

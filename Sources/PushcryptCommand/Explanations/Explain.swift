@@ -16,8 +16,7 @@ extension Command {
             "CODE|JOURNAL", .known { Explanation.codes }, help: "a code, or a journal's file; - for standard input")
         return { console in
             guard let subject else {
-                try console.write(isJSON ? Explanation.all.map(\.json).joined() : Explanation.list)
-                return .done
+                return try console.write(isJSON ? Explanation.all.map(\.json).joined() : Explanation.list)
             }
             let meanings = Explanation.of(subject)
             if meanings.isEmpty {
@@ -27,7 +26,6 @@ extension Command {
                 try console.write(
                     isJSON ? meanings.map(\.json).joined() : meanings.map { $0.text(console) }.joined(separator: "\n"))
             }
-            return .done
         }
     }
 }

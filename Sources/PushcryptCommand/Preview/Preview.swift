@@ -36,7 +36,6 @@ extension Command {
             let text = ending == ".svg" ? SVG(scene).text : ending == ".html" ? SVG(scene).page : scene.text(console)
             try console.deliver(secret: text, to: output)
             push.report(console)
-            return .done
         }
     }
 }

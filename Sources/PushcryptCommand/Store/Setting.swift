@@ -23,8 +23,7 @@ extension Command {
                 guard !isReset else { throw Failure.usage("NAME is missing", hint: "--default goes with one setting") }
                 let store = try console.open(store)
                 let rows = try Setting.allCases.map { ($0, try store.setting($0)) }
-                try isJSON ? console.writeObject { write(rows, to: &$0) } : console.write(text(rows))
-                return .done
+                return try isJSON ? console.writeObject { write(rows, to: &$0) } : console.write(text(rows))
             }
             if isReset, value != nil { throw Failure.usage("VALUE and --default exclude each other") }
             let store = try console.open(store)
@@ -33,8 +32,7 @@ extension Command {
                     throw Failure.refused(
                         "\(setting.rawValue) is not set", hint: "pushcrypt config \(setting.rawValue) VALUE")
                 }
-                try console.write(value + "\n")
-                return .done
+                return try console.write(value + "\n")
             }
             let value = value.map(setting.stored)
             if let value {
@@ -43,7 +41,6 @@ extension Command {
             }
             try store.setSetting(value, named: setting.rawValue)
             console.changed(value.map { "set \(setting.rawValue) to \($0)" } ?? "reset \(setting.rawValue)")
-            return .done
         }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// A script retries after 1 and gives up after 65, so a full disk or a busy store is not 65. `meaning` is the one table of
 /// all codes.
-package enum ExitCode: Int32, CaseIterable, Sendable {
+package enum ExitCode: Int32, Error, CaseIterable {
     case done = 0
     /// The work failed for a reason outside the input: a file, the system.
     case failed = 1
@@ -12,6 +12,9 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case refused = 65
     /// A signal ended the work, as a shell reports it (128 + SIGINT).
     case interrupted = 130
+
+    /// Ends a command that has written what failed.
+    package func end() throws { if self != .done { throw self } }
 
     /// One line for people, lower case, no full stop.
     package var meaning: String {

@@ -47,7 +47,7 @@ package struct Console: Sendable {
 // MARK: Data
 
 extension Console {
-    /// Writes all data to standard output at once. For many small pieces, use an `OutputBuffer`.
+    /// Writes all data to standard output.
     ///
     /// - Throws: `Failure.readerIsGone` if the reader has closed it, which ends the command without a message.
     package func write(_ bytes: Span<UInt8>) throws(Failure) {
@@ -74,33 +74,6 @@ extension Console {
     package func write(line bytes: ContiguousArray<UInt8>) throws(Failure) {
         let line = bytes + [newline]
         try write(line.span)
-    }
-}
-
-/// A buffer for many small pieces, written to standard output 64 KiB at a time.
-///
-/// The caller must flush at the end; otherwise the rest is lost.
-package struct OutputBuffer: ~Copyable {
-    package static let size = 65_536
-
-    private let console: Console
-    private var bytes: ContiguousArray<UInt8> = []
-
-    package init(_ console: Console) {
-        self.console = console
-        bytes.reserveCapacity(Self.size)
-    }
-
-    /// Appends text, and writes if the buffer is full.
-    package mutating func append(_ text: String) throws(Failure) {
-        bytes.append(contentsOf: text.utf8)
-        if bytes.count >= Self.size { try flush() }
-    }
-
-    /// Writes the buffered text.
-    package mutating func flush() throws(Failure) {
-        try console.write(bytes.span)
-        bytes.removeAll(keepingCapacity: true)
     }
 }
 

@@ -1,7 +1,7 @@
 /// A command: its texts, and the work it does or the commands under it.
 package struct Command: Sendable {
-    /// The work of a command, after its arguments were taken.
-    package typealias Action = (Console) throws -> ExitCode
+    /// The work of a command, after its arguments were taken. It throws an `ExitCode` if it has written why.
+    package typealias Action = (Console) throws -> Void
 
     package let name: String
     /// One line, lower case, no full stop.

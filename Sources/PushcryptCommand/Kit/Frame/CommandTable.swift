@@ -145,15 +145,15 @@ package func run(arguments: [String], table: CommandTable, console: Console) -> 
         switch try Parser(table: table).parse(arguments) {
         case .help(let path, let isWhole):
             try console.write(HelpPage(table: table, path: path, isWhole: isWhole).text)
-            return .done
-        case .version:
-            try console.write(table.version() + "\n")
-            return .done
+        case .version: try console.write(table.version() + "\n")
         case .command(let action, let arguments):
             if arguments.isQuiet { console.isQuiet = true }
             if let format = arguments.messageFormat { console.messageFormat = format }
-            return try action(console)
+            try action(console)
         }
+        return .done
+    } catch let exit as ExitCode {
+        return exit
     } catch {
         let failure = table.failure(error)
         if failure.exit != .done { console.report(failure) }
