@@ -49,6 +49,7 @@ import Testing
         "A mistake is exit 64, says what is wrong and what to write, and prints no data",
         arguments: [
             ("", "no command is given", "sample --help lists the commands"),
+            ("send --to a\u{fffd}", "an argument is not UTF-8 text: 'a\u{fffd}'", "rename the file, or redirect it"),
             ("--json", "no command is given", "sample --help lists the commands"),
             ("sned", "unknown command 'sned'", "did you mean sample send?"),
             ("frobnicate", "unknown command 'frobnicate'", "sample --help lists the commands"),

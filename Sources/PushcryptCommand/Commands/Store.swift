@@ -56,7 +56,6 @@ extension Command {
             guard file != "-", keyFile != "-" else {
                 throw Failure.usage("a backup is written to a file, not to standard output")
             }
-            for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
             let damaged = try console.open(store).backUp(to: file, key: keyFile)
             for row in damaged { console.warning(row.message) }
             console.changed("wrote \(file), and checked every row of it")
@@ -91,7 +90,6 @@ extension Command {
             guard file != "-", keyFile != "-" else {
                 throw Failure.usage("a backup is read from a file, not from standard input")
             }
-            for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
             let path = try console.path(of: store)
             if let keyFile { console.warnIfOfEverybody(keyFile) }
             let restored = try advising(hints) {

@@ -51,14 +51,6 @@ extension Console {
         guard let path = storePath(given: store.path) else {
             throw Failure.usage("there is no place for a key store", hint: "name one with --store DIR")
         }
-        return try utf8(path)
-    }
-
-    /// Refuses the path of a file that SQLite opens, and that is not UTF-8.
-    func utf8(_ path: String) throws -> String {
-        guard RawText.isText(path) else {
-            throw Failure.usage("\(quoted(path)) is not UTF-8, as the path of a key store or a backup must be")
-        }
         return path
     }
 

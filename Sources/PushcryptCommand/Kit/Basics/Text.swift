@@ -18,9 +18,7 @@ package func visible(_ text: String, where isHidden: (Unicode.Scalar) -> Bool) -
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var safe = ""
     for scalar in text.unicodeScalars {
-        if let byte = RawText.byte(of: scalar) {
-            safe += "\\x" + String(byte, radix: 16)
-        } else if isHidden(scalar) {
+        if isHidden(scalar) {
             let digits = String(scalar.value, radix: 16)
             safe += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         } else {
@@ -33,7 +31,6 @@ package func visible(_ text: String, where isHidden: (Unicode.Scalar) -> Bool) -
 private func acts(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
-    case _ where RawText.byte(of: scalar) != nil: true
     default: false
     }
 }

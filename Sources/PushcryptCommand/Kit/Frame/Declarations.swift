@@ -86,11 +86,6 @@ extension ValueKind {
     /// Refuses a value of another kind; `name` is its option or operand, for the message.
     package func check(_ text: String, for name: String) throws(Failure) {
         switch self {
-        case .input, .secret, .file, .folder: return
-        default: break
-        }
-        guard RawText.isText(text) else { throw .usage("\(name) is not UTF-8 text: \(quoted(text))") }
-        switch self {
         case .text, .input, .secret, .file, .folder, .known, .command: return
         case .choice(let words):
             if words.contains(text) { return }

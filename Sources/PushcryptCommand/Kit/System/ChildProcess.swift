@@ -88,7 +88,7 @@ package enum ChildProcess {
         _ = unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         _ = unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
 
-        var words = unsafe ([name] + arguments).map { unsafe strdup(RawText.path($0)) } + [nil]
+        var words = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
         closeInherited()
@@ -97,7 +97,7 @@ package enum ChildProcess {
         #else
             let environment = unsafe environ
         #endif
-        let code = unsafe posix_spawnp(&process, RawText.path(name), &actions, &attributes, &words, environment)
+        let code = unsafe posix_spawnp(&process, name, &actions, &attributes, &words, environment)
         guard code == 0 else { throw SystemError(code: code) }
         return process
     }
@@ -167,14 +167,12 @@ extension ChildProcess {
 }
 
 extension SystemEnvironment {
-    /// The arguments that `main` got, without the program's name, as `RawText` reads them.
+    /// The arguments that `main` got, without the program's name.
     package static func arguments(
         _ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> [String] {
         (1..<max(1, Int(count))).compactMap { place in
-            guard let word = unsafe words[place] else { return nil }
-            return unsafe RawText.text(
-                UnsafeBufferPointer(start: word, count: strlen(word)).map(UInt8.init(bitPattern:)))
+            unsafe words[place].map { unsafe String(cString: $0) }
         }
     }
 
@@ -200,7 +198,7 @@ package enum ReplacedProcess {
     ///
     /// - Returns: Why it cannot run; does not return otherwise.
     package static func run(_ name: String, _ arguments: [String]) -> SystemError {
-        var words = unsafe ([name] + arguments).map { unsafe strdup(RawText.path($0)) } + [nil]
+        var words = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         if let program = SystemEnvironment.program {
             _ = unsafe execv("\(folder(of: program))/\(name)", &words)

@@ -112,7 +112,7 @@ package struct OpenFile: ~Copyable {
     package init(_ path: String, in directory: Descriptor? = nil, flags: Int32, mode: UInt32 = 0) throws(SystemError) {
         while true {
             let number = unsafe openat(
-                directory?.number ?? AT_FDCWD, RawText.path(path), flags | O_CLOEXEC, mode_t(mode))
+                directory?.number ?? AT_FDCWD, path, flags | O_CLOEXEC, mode_t(mode))
             if number >= 0 {
                 descriptor = Descriptor(number: number)
                 return

@@ -18,12 +18,12 @@ package enum Folder {
 
     /// The sorted names in a folder, without `.` and `..`; empty if it cannot be read.
     package static func names(in path: String) -> [String] {
-        guard let folder = unsafe opendir(RawText.path(path)) else { return [] }
+        guard let folder = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(folder) }
         var names: [String] = []
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-            names.append(RawText.text(name))
+            names.append(String(decoding: name, as: UTF8.self))
         }
         return names.filter { $0 != "." && $0 != ".." }.sorted()
     }
@@ -31,8 +31,7 @@ package enum Folder {
     /// The kind of a path, or of the target of its link.
     package static func kind(of path: String, followingLinks: Bool = false) -> Kind {
         var status = stat()
-        let raw = RawText.path(path)
-        let result = followingLinks ? unsafe stat(raw, &status) : unsafe lstat(raw, &status)
+        let result = followingLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
         guard result == 0 else { return .other }
         return switch status.st_mode & S_IFMT {
         case S_IFDIR: .folder
@@ -44,21 +43,21 @@ package enum Folder {
     /// Whether anything exists at a path, including a dangling link.
     package static func hasEntry(at path: String) -> Bool {
         var status = stat()
-        return unsafe lstat(RawText.path(path), &status) == 0
+        return unsafe lstat(path, &status) == 0
     }
 
     /// Renames a file or a folder within a file system.
     package static func move(_ path: String, to new: String) throws(Failure) {
-        guard unsafe rename(RawText.path(path), RawText.path(new)) == 0 else {
+        guard unsafe rename(path, new) == 0 else {
             throw .failed("cannot write \(quoted(new)): \(SystemError.last.text)")
         }
     }
 
     /// Removes a file, or a folder with its contents. Links are removed, not followed. Errors are ignored.
     package static func remove(_ path: String) {
-        if unsafe unlink(RawText.path(path)) == 0 { return }
+        if unsafe unlink(path) == 0 { return }
         for name in names(in: path) { remove("\(path)/\(name)") }
-        _ = unsafe rmdir(RawText.path(path))
+        _ = unsafe rmdir(path)
     }
 }
 
@@ -88,12 +87,12 @@ package struct TemporaryFolder: ~Copyable {
     package init(beside final: String? = nil) throws(Failure) {
         let temporary = SystemEnvironment.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let name = final ?? "\(temporary)/\(programName)"
-        var template = RawText.path("\(name)-XXXXXX")
+        var template = "\(name)-XXXXXX".utf8CString
         let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
             unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) } != nil
         }
         guard isMade else { throw .failed("cannot make a folder beside \(quoted(name)): \(SystemError.last.text)") }
-        path = RawText.text(template.dropLast().map(UInt8.init(bitPattern:)))
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// Calls `body` with a new folder, and removes it afterwards.

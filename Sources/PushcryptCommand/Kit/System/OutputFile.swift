@@ -61,7 +61,7 @@ package struct OutputFile: ~Copyable {
     private static func isPlanted(_ path: String) -> Bool {
         let (parent, _) = split(path)
         var (status, folder) = (stat(), stat())
-        guard unsafe lstat(RawText.path(path), &status) == 0, unsafe stat(RawText.path(parent), &folder) == 0 else {
+        guard unsafe lstat(path, &status) == 0, unsafe stat(parent, &folder) == 0 else {
             return false
         }
         let isShared = folder.st_mode & S_ISVTX != 0 && folder.st_mode & S_IWOTH != 0
@@ -71,8 +71,8 @@ package struct OutputFile: ~Copyable {
     /// The target of a link; any other path, and a link that leads nowhere, as it is.
     private static func target(of path: String) -> String {
         var status = stat()
-        guard unsafe lstat(RawText.path(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK, !isPlanted(path),
-            let target = unsafe realpath(RawText.path(path), nil)
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, !isPlanted(path),
+            let target = unsafe realpath(path, nil)
         else { return path }
         defer { unsafe free(target) }
         return unsafe String(cString: target)
@@ -81,7 +81,7 @@ package struct OutputFile: ~Copyable {
     /// Whether the path is of a pipe or a device, which is written and not replaced.
     private static func isStream(_ path: String) -> Bool {
         var status = stat()
-        guard unsafe stat(RawText.path(path), &status) == 0, !isPlanted(path) else { return false }
+        guard unsafe stat(path, &status) == 0, !isPlanted(path) else { return false }
         return [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
     }
 
@@ -117,7 +117,7 @@ package struct OutputFile: ~Copyable {
     /// Links the file to its name, which fails if another program has created that name since `init`.
     private func link(_ temporaryName: String) throws(Failure) {
         let number = directory.descriptor.number
-        if unsafe linkat(number, temporaryName, number, RawText.path(name), 0) == 0 { return }
+        if unsafe linkat(number, temporaryName, number, name, 0) == 0 { return }
         let error = SystemError.last
         switch error.code {
         case EEXIST:
@@ -134,7 +134,7 @@ package struct OutputFile: ~Copyable {
 
     private func rename(_ temporaryName: String) throws(Failure) {
         let number = directory.descriptor.number
-        guard unsafe renameat(number, temporaryName, number, RawText.path(name)) == 0 else { throw failure(.last) }
+        guard unsafe renameat(number, temporaryName, number, name) == 0 else { throw failure(.last) }
     }
 
     private func failure(_ error: SystemError) -> Failure {
@@ -145,7 +145,7 @@ package struct OutputFile: ~Copyable {
         _ name: String, in directory: Descriptor, path: String, force: Bool
     ) throws(Failure) {
         var status = stat()
-        guard unsafe fstatat(directory.number, RawText.path(name), &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        guard unsafe fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             let error = SystemError.last
             if error == .notFound { return }
             throw .failed("cannot write \(quoted(path)): \(error.text)")
