@@ -31,7 +31,7 @@ import Testing
             } catch {
                 refusal = error.code
             }
-            let lint = PayloadLint(payload, .init(pushType: type.description))
+            let lint = PayloadLint(payload, ["push_type": type.description])
             let errors = lint.findings.filter { $0.severity == .error }.map(\.code)
             #expect(errors.isEmpty == (refusal == nil), "\(type)")
             #expect(refusal.map { errors.contains($0.description) } ?? true, "\(type)")

@@ -2,8 +2,15 @@ import Pushcrypt
 import PushcryptDeveloperTools
 
 extension PayloadLint {
-    init(_ push: String, _ headers: Headers = .init(), isToBeSealed: Bool = false) {
-        self.init(Bytes(push.utf8), headers: headers, isToBeSealed: isToBeSealed)
+    /// Checks a push, in a request if there are headers.
+    init(_ push: String, _ headers: KeyValuePairs<String, String> = [:], isToBeSealed: Bool = false) {
+        var request = JSONWriter()
+        request.object { json in
+            for (name, value) in headers { json.string(value, for: name) }
+            json.raw(Bytes(push.utf8), for: "payload")
+        }
+        let isRequest = !headers.isEmpty && push.hasPrefix("{")
+        self.init(isRequest ? request.bytes : Bytes(push.utf8), isToBeSealed: isToBeSealed)
     }
 
     /// `severity code place`, as tests write a finding.
@@ -11,17 +18,6 @@ extension PayloadLint {
 
     func lines(_ severity: Finding.Severity) -> [String] {
         findings.filter { $0.severity == severity }.map { "\($0.code ?? "") \($0.place)" }
-    }
-}
-
-extension PayloadLint.Headers {
-    init(
-        topic: String? = nil, pushType: String? = nil, priority: String? = nil, expiration: String? = nil,
-        collapseID: String? = nil, id: String? = nil
-    ) {
-        self.init()
-        (self.topic, self.pushType, self.priority) = (topic, pushType, priority)
-        (self.expiration, self.collapseID, self.id) = (expiration, collapseID, id)
     }
 }
 

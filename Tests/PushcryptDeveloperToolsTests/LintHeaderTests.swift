@@ -6,7 +6,7 @@ import Testing
 
 /// Headers that Apple refuses, or that do not fit the push.
 @Suite struct LintHeaderTests {
-    private static func lines(_ headers: PayloadLint.Headers) -> [String] {
+    private static func lines(_ headers: KeyValuePairs<String, String>) -> [String] {
         PayloadLint(#"{"aps":{"content-available":1}}"#, headers).lines.filter {
             $0.contains(" apns-") && !$0.contains("not-sealable")
         }
@@ -19,25 +19,25 @@ import Testing
             ".location-query", ".voip-ptt", ".push-type.widgets",
         ]
         for other in others {
-            let lines = Self.lines(.init(topic: "com.example.app\(other)", pushType: type))
+            let lines = Self.lines(["topic": "com.example.app\(other)", "push_type": type])
             #expect(lines.isEmpty == (other == suffix), "\(other)")
         }
         for wrong in ["", "com.example app\(suffix)", "com.example.app\(suffix) ", "*"] {
             #expect(
-                Self.lines(.init(topic: wrong, pushType: type)) == ["error wrong-topic apns-topic"], "\(wrong)")
+                Self.lines(["topic": wrong, "push_type": type]) == ["error wrong-topic apns-topic"], "\(wrong)")
         }
     }
 
     @Test func aTopicWithTwoSuffixesIsAWarning() {
         #expect(
-            Self.lines(.init(topic: "com.example.app.voip.voip", pushType: "voip")) == [
+            Self.lines(["topic": "com.example.app.voip.voip", "push_type": "voip"]) == [
                 "warning wrong-topic apns-topic"
             ])
-        #expect(Self.lines(.init(topic: "com.example.app.voip", pushType: "voip")).isEmpty)
+        #expect(Self.lines(["topic": "com.example.app.voip", "push_type": "voip"]).isEmpty)
     }
 
     @Test(arguments: ["alerts", "", "Alert", "silent"]) func anUnknownPushTypeIsAnError(_ type: String) {
-        #expect(Self.lines(.init(pushType: type)) == ["error unknown-push-type apns-push-type"])
+        #expect(Self.lines(["push_type": type]) == ["error unknown-push-type apns-push-type"])
     }
 
     @Test(arguments: [
@@ -46,7 +46,7 @@ import Testing
         ("high", "alert", "error"), ("05", "alert", "error"), ("5.0", "alert", "error"),
     ])
     func aPriorityIsOneOfApplesAndFitsThePushType(_ priority: String, _ type: String, _ severity: String?) {
-        let lines = Self.lines(.init(pushType: type, priority: priority))
+        let lines = Self.lines(["push_type": type, "priority": priority])
         #expect(lines == (severity.map { ["\($0) wrong-priority apns-priority"] } ?? []))
     }
 
@@ -57,7 +57,7 @@ import Testing
         ("18446744073709551616", "error"),
     ])
     func anExpirationIsATimeInSeconds(_ expiration: String, _ severity: String?) {
-        let lines = Self.lines(.init(expiration: expiration))
+        let lines = Self.lines(["expiration": expiration])
         #expect(lines == (severity.map { ["\($0) wrong-expiration apns-expiration"] } ?? []))
     }
 
@@ -68,14 +68,14 @@ import Testing
         ("eabeae5-414a8-11e5-b60b-1697f925ec7b", "error"),
     ])
     func anIDIsAUUIDInSmallLetters(_ id: String, _ severity: String?) {
-        #expect(Self.lines(.init(id: id)) == (severity.map { ["\($0) wrong-apns-id apns-id"] } ?? []))
+        #expect(Self.lines(["apns_id": id]) == (severity.map { ["\($0) wrong-apns-id apns-id"] } ?? []))
     }
 
     @Test func aCollapseIDHasUpTo64Bytes() {
         let hash = String(repeating: "aZ09", count: 16)
-        #expect(Self.lines(.init(collapseID: hash)).isEmpty)
+        #expect(Self.lines(["collapse_id": hash]).isEmpty)
         for wrong in [hash + "a", "", String(repeating: "é", count: 33)] {
-            #expect(Self.lines(.init(collapseID: wrong)) == ["error wrong-collapse-id apns-collapse-id"])
+            #expect(Self.lines(["collapse_id": wrong]) == ["error wrong-collapse-id apns-collapse-id"])
         }
     }
 
@@ -87,7 +87,7 @@ import Testing
         #expect(lint.findings.isEmpty && lint.isSealed && !lint.isPushTypeAssumed)
     }
 
-    /// The output of `seal --emit request` is checked with its headers; given ones take precedence.
+    /// The output of `seal --emit request` is checked with its headers.
     @Test func aRequestIsRecognisedByItsMembers() {
         let request = #"""
             {"to":"phone1","topic":"com.example.app.voip","push_type":"alert","priority":7,"expiration":"x","collapse_id":"c41",
@@ -101,8 +101,6 @@ import Testing
         #expect(lint.lines(.error) == errors && !lint.isPushTypeAssumed)
         #expect(!lint.findings.contains { $0.has(.clearKey) })
         #expect(lint.sizes?.length == #"{"aps":{"badge":"1","alert":"x"}}"#.utf8.count)
-        let given = PayloadLint(request, .init(topic: "com.example.app", priority: "10", expiration: "0"))
-        #expect(given.lines(.error) == ["invalid-field aps.badge"])
     }
 
     @Test(arguments: [

@@ -24,7 +24,7 @@ import Testing
     ]
 
     @Test func everyLeakOfAPushWithOneOfEachIsNamed() {
-        let lint = PayloadLint(Self.oneOfEach, .init(collapseID: "chat-41"))
+        let lint = PayloadLint(Self.oneOfEach, ["collapse_id": "chat-41"])
         #expect(lint.lines(.warning) == Self.leaks)
         #expect(lint.lines(.error).isEmpty)
         #expect(
@@ -56,7 +56,7 @@ import Testing
         let fixture = try FormatFixture()
         for payload in [Self.oneOfEach, alertPayload(), #"{"aps":{"alert":"x","sound":"bell.caf"}}"#] {
             let sealed = try fixture.seal(payload, like: options)
-            let lint = PayloadLint(sealed.json, headers: .init(pushType: type.description))
+            let lint = PayloadLint(String(decoding: sealed.json, as: UTF8.self), ["push_type": type.description])
             #expect(lint.findings.isEmpty && lint.isSealed)
             #expect(lint.startsExtension == (type == .alert))
             let guess = PayloadLint(sealed.json)
@@ -109,7 +109,8 @@ import Testing
     /// Findings are printed, mailed and logged.
     @Test func noFindingHoldsAValue() {
         let push = Self.oneOfEach.replacing(/"([a-p])"/) { "\"zebra\($0.1)\"" }
-        for finding in PayloadLint(push, .init(topic: "zebra zebra", priority: "zebra", collapseID: "zebra")).findings {
+        for finding in PayloadLint(push, ["topic": "zebra zebra", "priority": "zebra", "collapse_id": "zebra"]).findings
+        {
             #expect(!"\(finding.message) \(finding.fix)".contains("zebra"))
         }
     }

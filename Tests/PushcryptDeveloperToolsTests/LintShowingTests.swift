@@ -10,7 +10,7 @@ import Testing
 
     private static func sealed(_ aps: String) -> String { "{\"aps\":{\(aps)},\"ENCRYPTED_DATA\":\"\(envelope)\"}" }
 
-    private static func errors(of push: String, _ headers: PayloadLint.Headers = .init()) -> [String] {
+    private static func errors(of push: String, _ headers: KeyValuePairs<String, String> = [:]) -> [String] {
         PayloadLint(push, headers).lines(.error)
     }
 
@@ -67,7 +67,7 @@ import Testing
         ("", "voip", []), (#""content-available":1"#, "voip", []),
     ])
     func aPushWakesTheAppWithContentAvailable(_ aps: String, _ type: String, _ expected: [String]) {
-        let lines = PayloadLint(Self.sealed(aps), .init(pushType: type)).lines
+        let lines = PayloadLint(Self.sealed(aps), ["push_type": type]).lines
         let shows = lines.filter { $0.contains("background-shows") }
         #expect(
             shows
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func aBackgroundPushThatIsNotSealedIsGivenTheFlagBySealing() {
-        let lint = PayloadLint(#"{"aps":{}}"#, .init(pushType: "background"))
+        let lint = PayloadLint(#"{"aps":{}}"#, ["push_type": "background"])
         #expect(lint.lines == ["warning app-not-woken aps.content-available", "warning not-sealed "])
     }
 
@@ -85,9 +85,9 @@ import Testing
         "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
     ])
     func whatTheSystemReadsIsNotSealed(_ type: String) {
-        let clear = PayloadLint(#"{"aps":{"timestamp":1,"event":"end"}}"#, .init(pushType: type))
+        let clear = PayloadLint(#"{"aps":{"timestamp":1,"event":"end"}}"#, ["push_type": type])
         #expect(clear.lines == ["warning push-type-not-sealable apns-push-type"])
-        let sealed = PayloadLint(Self.sealed(#""timestamp":1,"event":"end""#), .init(pushType: type))
+        let sealed = PayloadLint(Self.sealed(#""timestamp":1,"event":"end""#), ["push_type": type])
         #expect(sealed.lines == ["error push-type-not-sealable apns-push-type"])
     }
 
@@ -102,9 +102,9 @@ import Testing
     func thePushTypeIsGuessedAndAGivenOneCounts(_ push: String, _ type: String) {
         let guess = PayloadLint(push)
         #expect(guess.pushType == type && guess.isPushTypeAssumed)
-        let given = PayloadLint(push, .init(pushType: "location"))
+        let given = PayloadLint(push, ["push_type": "location"])
         #expect(given.pushType == "location" && !given.isPushTypeAssumed)
-        #expect(PayloadLint(push, .init(topic: "com.example.app.voip")).pushType == "voip")
+        #expect(PayloadLint(push, ["topic": "com.example.app.voip"]).pushType == "voip")
     }
 
     // MARK: Envelopes

@@ -6,7 +6,7 @@ extension Command {
     static let lint = Command(
         "lint", "find mistakes in a push, or in an app's project",
         about: [
-            "Reads a push, sealed or not, or the output of 'seal --emit request'. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
+            "Reads a push, sealed or not, or a line of 'seal --batch' or 'send', with what its headers say. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
             "--ios checks the app and its extensions in each configuration of an Xcode project for mistakes that Xcode does not report: whether the system finds and starts the extensions, and whether they have the app's groups and topic. A setting that is not in the project's files counts as unknown, not as an error. plutil reads the property lists.",
             "Ends with 65 for an error, with --strict also for a warning.",
         ],
@@ -17,26 +17,14 @@ extension Command {
             Example("pushcrypt lint --ios App --json", "one object per line"),
         ]
     ) { a in
-        var headers = PayloadLint.Headers()
-        headers.topic = a.value("--topic", "TOPIC", help: "the apns-topic")
-        headers.pushType = a.value(
-            "--push-type", "TYPE", help: "the apns-push-type; default what the push looks like")
-        headers.priority = a.value("--priority", "NUMBER", help: "the apns-priority")
-        headers.expiration = a.value("--expiration", "SECONDS", help: "the apns-expiration")
-        headers.collapseID = a.value("--collapse-id", "ID", help: "the apns-collapse-id")
-        headers.id = a.value("--apns-id", "UUID", help: "the apns-id")
         let isToBeSealed = a.flag(
             "--before-seal", help: "what you are going to seal: nothing about what the relay reads")
         let isStrict = a.flag("--strict", help: "end with 65 for warnings too")
         let project = a.value("--ios", "DIR", .folder, help: "check the folder of an Xcode project or an extension")
         let isJSON = a.json()
-        for name in [
-            "--topic", "--push-type", "--priority", "--expiration", "--collapse-id", "--apns-id", "--before-seal",
-        ] {
-            a.option("--ios", excludes: [name], hint: "\(name) is about a push, --ios about a project")
-        }
+        a.option("--ios", excludes: ["--before-seal"], hint: "--before-seal is about a push, --ios about a project")
         let file = a.optionalOperand("FILE", .input, help: "the push; default standard input")
-        return { [headers] console in
+        return { console in
             let findings: [Finding]
             if let project {
                 if let file { throw Failure.usage("--ios takes no file", hint: "leave \(quoted(file)) out") }
@@ -46,7 +34,7 @@ extension Command {
                 try console.write(lines.joined() + (isJSON ? "" : lint.summary + "\n"))
             } else {
                 let input = try console.read(file ?? "-", limit: JSONDocument.defaultMaximumBytes)
-                let lint = PayloadLint(input, headers: headers, isToBeSealed: isToBeSealed)
+                let lint = PayloadLint(input, isToBeSealed: isToBeSealed)
                 findings = lint.findings
                 let report = PayloadReport(lint: lint)
                 try console.write(isJSON ? report.json(console) : report.text(console))

@@ -23,7 +23,7 @@ struct LintedPush {
     let aps: JSONValue?
     let fields: APSFields?
 
-    /// The given push type, or the one that the push looks like.
+    /// The push type of the request, or the one that the push looks like.
     let typeName: String
     let isTypeAssumed: Bool
     /// Nil if it cannot be sealed.
@@ -36,7 +36,7 @@ struct LintedPush {
     }
 
     /// Parses a payload, or a request that contains one; otherwise adds a `malformedPayload` finding and returns nil.
-    init?(_ bytes: ContiguousArray<UInt8>, _ given: PayloadLint.Headers, _ findings: inout LintFindings) {
+    init?(_ bytes: ContiguousArray<UInt8>, _ findings: inout LintFindings) {
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(parsing: bytes)
@@ -54,7 +54,7 @@ struct LintedPush {
         }
         let request = LintedRequest(document.root)
         root = request?.payload ?? document.root
-        headers = request.map { given.completed(by: $0.headers) } ?? given
+        headers = request?.headers ?? PayloadLint.Headers()
         envelope = root[PayloadKeys.encryptedData]
         aps = root[PayloadKeys.aps].flatMap { $0.kind == .object ? $0 : nil }
         isTypeAssumed = headers.pushType == nil
@@ -65,7 +65,7 @@ struct LintedPush {
         fields = aps.map { APSFields($0) }
     }
 
-    /// The type that a push without a given type looks like.
+    /// The type that a push looks like.
     private static func type(of aps: JSONValue?, isSealed: Bool) -> String {
         guard let aps else { return "alert" }
         func has(_ names: String...) -> Bool { names.contains { aps.member($0) != nil } }
@@ -85,9 +85,8 @@ private struct LintedRequest {
     /// Returns nil if `root` is not a request. A payload has `aps` at its top level, and a request does not.
     init?(_ root: JSONValue) {
         guard root[PayloadKeys.aps] == nil, let payload = root["payload"], payload.kind == .object,
-            ["to", "topic", "push_type", "push-type", "priority", "expiration", "collapse_id"].contains(where: {
-                root[$0] != nil
-            })
+            ["to", "topic", "push_type", "push-type", "priority", "expiration", "collapse_id", "apns_id"]
+                .contains(where: { root[$0] != nil })
         else { return nil }
         self.payload = payload
         func text(_ name: String) -> String? {
@@ -96,17 +95,6 @@ private struct LintedRequest {
         }
         (headers.topic, headers.pushType) = (text("topic"), text("push_type") ?? text("push-type"))
         (headers.priority, headers.expiration) = (text("priority"), text("expiration"))
-        headers.collapseID = text("collapse_id")
-    }
-}
-
-extension PayloadLint.Headers {
-    /// Returns these headers, with missing ones taken from `others`.
-    fileprivate func completed(by others: Self) -> Self {
-        var all = self
-        (all.topic, all.pushType) = (topic ?? others.topic, pushType ?? others.pushType)
-        (all.priority, all.expiration) = (priority ?? others.priority, expiration ?? others.expiration)
-        (all.collapseID, all.id) = (collapseID ?? others.collapseID, id ?? others.id)
-        return all
+        (headers.collapseID, headers.id) = (text("collapse_id"), text("apns_id"))
     }
 }

@@ -3,7 +3,7 @@ package import Pushcrypt
 /// Checks a push before it is sent: for what a phone would not show, what the relay can read but should not, and what Apple
 /// refuses. It also says how much room is left.
 ///
-///     let lint = PayloadLint(payload, headers: .init(pushType: "alert", collapseID: id))
+///     let lint = PayloadLint(payload)
 ///     for finding in lint.findings { print(finding.place, finding.message, finding.fix) }
 ///
 /// Accepts any push, sealed or not. A push that is not sealed is checked both as it is and as input for `Sealer`, and has an
@@ -11,23 +11,15 @@ package import Pushcrypt
 /// input, in at most n·log n time. (`Docs/Format.md`, Clear part, Size; Apple's "Generating a remote notification" and
 /// "Sending notification requests to APNs")
 package struct PayloadLint: Sendable {
-    /// The APNs headers of a push, as text; nil for a header that is not known.
-    package struct Headers: Hashable, Sendable {
+    /// The APNs headers of a request, as text; nil for a header that is not known.
+    struct Headers {
         /// `apns-topic`, including the suffix for the push type.
-        package var topic: String?
-        /// `apns-push-type`.
-        package var pushType: String?
-        /// `apns-priority`.
-        package var priority: String?
-        /// `apns-expiration`.
-        package var expiration: String?
-        /// `apns-collapse-id`.
-        package var collapseID: String?
-        /// `apns-id`.
-        package var id: String?
-
-        /// Creates headers of which none is known.
-        package init() {}
+        var topic: String?
+        var pushType: String?
+        var priority: String?
+        var expiration: String?
+        var collapseID: String?
+        var id: String?
     }
 
     /// The sizes of a push in bytes, and the room that is left.
@@ -59,27 +51,25 @@ package struct PayloadLint: Sendable {
     package let findings: [Finding]
     /// Whether the push has an `ENCRYPTED_DATA` member, whatever its value.
     package let isSealed: Bool
-    /// The push type that the rules were taken from: the given one, or else the one that the push looks like.
+    /// The push type that the rules were taken from: a request's, or else the one that the push looks like.
     package let pushType: String
-    /// Whether no push type was given.
+    /// Whether the push does not say its type.
     package let isPushTypeAssumed: Bool
     /// Whether the system would start the notification service extension for this push as it is.
     package let startsExtension: Bool
     /// The sizes of the push; nil if it is not a JSON object.
     package let sizes: Sizes?
 
-    /// Checks a push: its JSON, or a request object such as `PushRequest.json`, whose members replace headers that were not
-    /// given.
+    /// Checks a push: its JSON, or a request object such as `PushRequest.json`, with its headers.
     ///
     /// - Parameters:
     ///   - push: UTF-8 JSON, as it is sent.
-    ///   - headers: The headers that are sent with it.
     ///   - isToBeSealed: Whether the push is what a provider is going to seal: there are then no findings about what the relay
     ///     can read or about what sealing adds, and a field of `aps` that the system does not know is an error. Ignored for a
     ///     sealed push.
-    package init(_ push: some Sequence<UInt8>, headers: Headers = Headers(), isToBeSealed: Bool = false) {
+    package init(_ push: some Sequence<UInt8>, isToBeSealed: Bool = false) {
         var findings = LintFindings()
-        if let push = LintedPush(ContiguousArray(push), headers, &findings) {
+        if let push = LintedPush(ContiguousArray(push), &findings) {
             findings.check(push)
             if isToBeSealed, push.envelope == nil { findings.keepThoseOfSealing() }
             sizes = findings.measure(push)
@@ -90,8 +80,8 @@ package struct PayloadLint: Sendable {
         } else {
             sizes = nil
             isSealed = false
-            pushType = headers.pushType ?? "alert"
-            isPushTypeAssumed = headers.pushType == nil
+            pushType = "alert"
+            isPushTypeAssumed = true
             startsExtension = false
         }
         self.findings = findings.sorted
