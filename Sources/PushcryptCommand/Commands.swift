@@ -31,7 +31,6 @@ extension CommandTable {
                     .demo, .scaffold, .lint, .explain, .doctor { try $0.check($1) }, .config, .completions, .help,
                 ]),
         ],
-        topics: [advanced],
         version: {
             let suite = CipherSuite.xwing.isSupported ? ", post-quantum" : ""
             return "pushcrypt \(programVersion) (libsodium \(Sodium.version)\(suite))"
@@ -42,24 +41,6 @@ extension CommandTable {
             _ = arguments.json()
         },
         check: SecretText.refuse, failure: { Failure($0) }, jsonMessages: LogFormat.json.messages)
-
-    /// The words that nobody needs in the first hour.
-    private static let advanced = Topic("advanced", "the words that you need only later") {
-        terms([
-            "suite": "the kind of a device key: 1 is X25519; 2 adds a key that a quantum computer does not break",
-            "generation": "counts a device's keys: a provider refuses a record of a lower one, which is an old copy",
-            "epoch":
-                "counts a provider's signing keys. 'key rotate' begins the next one; the provider key, which phones have pinned, stays",
-            "certificate":
-                "the provider key's statement that a signing key of an epoch speaks for it; it travels in each push",
-            "signer":
-                "a program that has a provider key, mostly in a key service, and signs certificates: '--provider-signer'",
-            "bucket": "one of a few sizes that sealed messages have, so that their length tells little",
-            "format": "how other programs write keys: jwk, pem and raw, for 'key import' and 'key export'",
-            "relay": "who carries pushes from provider to phone: Apple, and perhaps the app's publisher",
-            "fallback": "what a phone shows of a push that it cannot open",
-        ])
-    }
 
     private static func terms(_ terms: KeyValuePairs<String, String>) -> [ProgramPage.Term] {
         terms.map { .init(name: $0, help: $1) }

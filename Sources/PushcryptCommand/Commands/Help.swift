@@ -10,11 +10,9 @@ extension Command {
         let isJSON = a.json()
         let table = a.table
         let words = a.operands(
-            "COMMAND", .command, help: "all words of the command, or a topic; default a list of all commands")
+            "COMMAND", .command, help: "all words of the command, or exit-codes; default a list of all commands")
         return { console in
-            if words.count == 1, !isJSON, let topic = table.allTopics.first(where: { $0.name == words[0] }) {
-                return try console.write(topic.text)
-            }
+            if words == [CommandTable.exitCodes.name], !isJSON { return try console.write(table.exitCodesText) }
             let isWhole = words.last == "all"
             let path = try Parser(table: table).path(of: isWhole ? words.dropLast() : words)
             if isJSON {
@@ -79,10 +77,8 @@ struct CommandListing {
         write([], table.summary, about: [], table.sections.flatMap(\.commands), page.examples, to: &json)
         write(table.sharedOptions + [.help, .version], to: &json)
         json.object(for: "topics") { json in
-            let topics = table.topics.map { ($0.name, $0.terms()) }
-            for (name, terms) in [("environment", page.environment), ("files", page.files)] + topics
-                + [("exit-status", page.exitCodes)]
-            {
+            let topics = [("environment", page.environment), ("files", page.files), ("exit-status", page.exitCodes)]
+            for (name, terms) in topics {
                 write(terms.map { ($0.name, $0.help) }, for: name, to: &json)
             }
         }

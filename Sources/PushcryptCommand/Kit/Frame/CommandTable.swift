@@ -3,8 +3,6 @@ package struct CommandTable: Sendable {
     package let program: String
     package let summary: String
     package let sections: [Section]
-    /// The subjects that `help` explains beside commands and exit codes.
-    package let topics: [Topic]
     /// The output of `--version`.
     package let version: @Sendable () -> String
     /// The texts of the program's own page.
@@ -19,7 +17,7 @@ package struct CommandTable: Sendable {
     let jsonMessages: MessageFormat
 
     package init(
-        program: String, summary: String, sections: [Section], topics: [Topic] = [],
+        program: String, summary: String, sections: [Section],
         version: @escaping @Sendable () -> String, page: @escaping @Sendable () -> ProgramPage,
         sharedOptions: @escaping @Sendable (inout Arguments) -> Void,
         check: @escaping @Sendable ([String]) throws -> Void,
@@ -29,7 +27,6 @@ package struct CommandTable: Sendable {
         self.program = program
         self.summary = summary
         self.sections = sections
-        self.topics = topics
         self.version = version
         self.page = page
         declareSharedOptions = sharedOptions
@@ -49,24 +46,8 @@ package struct CommandTable: Sendable {
         }
     }
 
-    /// A page of help that is about no command.
-    package struct Topic: Sendable {
-        package let name: String
-        /// One line, lower case, no full stop.
-        package let summary: String
-        package let terms: @Sendable () -> [ProgramPage.Term]
-
-        package init(_ name: String, _ summary: String, terms: @escaping @Sendable () -> [ProgramPage.Term]) {
-            self.name = name
-            self.summary = summary
-            self.terms = terms
-        }
-    }
-
-    /// All topics. That of the exit codes is the program's one table of them.
-    package var allTopics: [Topic] {
-        [Topic("exit-codes", "what the exit codes mean") { [page] in page().exitCodes }] + topics
-    }
+    /// The word after `help` for the exit codes, and what its page is about.
+    package static let exitCodes = (name: "exit-codes", summary: "what the exit codes mean")
 
     /// All commands, in the order of the sections.
     package var commands: [Command] { sections.flatMap(\.commands) }

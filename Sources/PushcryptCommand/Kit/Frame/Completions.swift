@@ -35,7 +35,6 @@ package struct Completions {
 
     package init(_ table: CommandTable) {
         program = table.program
-        let topics = table.allTopics.map { Word($0.name, $0.summary) }
         let commands = table.commands.map { Word($0.name, $0.summary) }
         let start = Place(path: "", words: commands, options: table.sharedOptions + [.help, .version], paths: nil)
         places =
@@ -45,7 +44,7 @@ package struct Completions {
                 let declarations = command.declarations(in: table)
                 let operands = declarations.operands.flatMap { operand -> [Word] in
                     if case .command = operand.kind {
-                        commands + topics
+                        commands + [Word(CommandTable.exitCodes.name, CommandTable.exitCodes.summary)]
                     } else {
                         Self.words(operand.kind).map { ($0, "") }
                     }

@@ -43,7 +43,8 @@ package struct HelpPage {
             page += list(section.title, isWhole ? leaves(of: section) : section.commands.map { ($0.name, $0.summary) })
         }
         page += list("options", (table.sharedOptions + [.help, .version]).map(row))
-        page += list("more help", table.allTopics.map { ("\(table.program) help \($0.name)", $0.summary) })
+        page += list(
+            "more help", [("\(table.program) help \(CommandTable.exitCodes.name)", CommandTable.exitCodes.summary)])
         return page + examples(program.examples)
     }
 
@@ -120,7 +121,9 @@ extension HelpPage {
     }
 }
 
-extension CommandTable.Topic {
-    /// The topic's page.
-    package var text: String { "\(summary):\n" + listed(terms().map { ($0.name, $0.help) }) }
+extension CommandTable {
+    /// The page of the exit codes.
+    package var exitCodesText: String {
+        "\(Self.exitCodes.summary):\n" + listed(page().exitCodes.map { ($0.name, $0.help) })
+    }
 }

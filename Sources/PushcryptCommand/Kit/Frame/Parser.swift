@@ -18,7 +18,8 @@ package struct Parser {
         try table.check(arguments)
         // Bytes that are not UTF-8 have become this character.
         if let word = arguments.first(where: { $0.unicodeScalars.contains("\u{fffd}") }) {
-            throw Failure.usage("an argument is not UTF-8 text: \(quoted(word))", hint: "rename the file, or redirect it")
+            throw Failure.usage(
+                "an argument is not UTF-8 text: \(quoted(word))", hint: "rename the file, or redirect it")
         }
         // A value in a word of its own cannot begin with a dash, so this finds no value by mistake.
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
