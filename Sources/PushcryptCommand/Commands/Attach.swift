@@ -81,10 +81,10 @@ extension Command {
             let referenceFile = try reference.map { path in try OutputFile(path, mode: 0o600, force: force) }
             let sealed: SealedFile
             if output == "-" {
-                sealed = try console.seal(input, size, by: key) { bytes in try console.write(bytes) }
+                sealed = try console.seal(input, by: key) { bytes in try console.write(bytes) }
             } else {
                 let output = try OutputFile(output, mode: 0o666, force: force)
-                sealed = try console.seal(input, size, by: key) { bytes in try output.write(bytes) }
+                sealed = try console.seal(input, by: key) { bytes in try output.write(bytes) }
                 try output.commit()
             }
             description.warn(size: size, console)
@@ -124,15 +124,12 @@ extension Command {
             let file = try console.readReference(from: reference) { try SealedFile($0) }
             let input = try InputFile(sealed, console)
             let output = try OutputFile(output, mode: 0o600, force: force)
-
-            var progress = Progress("opening", total: Int(clamping: file.size), console)
             var opener = AttachmentOpener(file)
             var plain = ContiguousArray<UInt8>()
             try input.forEachPiece { piece in
                 try opener.open(piece, into: &plain)
                 try output.write(plain.span)
                 plain.removeAll(keepingCapacity: true)
-                progress.advance(by: piece.count)
             }
             try opener.finish(into: &plain)
             try output.write(plain.span)
@@ -143,14 +140,10 @@ extension Command {
 
 extension Console {
     fileprivate func seal(
-        _ input: borrowing InputFile, _ size: Int, by key: Sealer, to write: (Span<UInt8>) throws -> Void
+        _ input: borrowing InputFile, by key: Sealer, to write: (Span<UInt8>) throws -> Void
     ) throws -> SealedFile {
-        var progress = Progress("sealing", total: size > Int.max / 2 ? .max : 2 * size, self)
         var first = AttachmentSealer.FirstPass()
-        try input.forEachPiece { piece in
-            first.update(piece)
-            progress.advance(by: piece.count)
-        }
+        try input.forEachPiece { piece in first.update(piece) }
         try input.rewind()
         var sealer = first.sealer(for: key)
         var sealed = ContiguousArray<UInt8>()
@@ -158,7 +151,6 @@ extension Console {
             try sealer.seal(piece, into: &sealed)
             try write(sealed.span)
             sealed.removeAll(keepingCapacity: true)
-            progress.advance(by: piece.count)
         }
         let file = try sealer.finish(into: &sealed)
         try write(sealed.span)

@@ -40,24 +40,3 @@ extension Console {
         try? messages.writeAll(ContiguousArray(text.utf8).span)
     }
 }
-
-/// The progress of long work, in one line on a terminal that is removed at the end.
-package struct Progress: ~Copyable {
-    private let what: String
-    private let total: Int
-    private var done = 0
-    private var line: StatusLine
-
-    /// Begins work on `total` bytes.
-    package init(_ what: String, total: Int, _ console: Console) {
-        self.what = what
-        self.total = total
-        line = StatusLine(console)
-    }
-
-    /// Counts processed bytes.
-    package mutating func advance(by count: Int) {
-        done += count
-        line.show { [what, total, done] in "\(what): \(total > 0 ? min(100, done / max(1, total / 100)) : 100) %" }
-    }
-}

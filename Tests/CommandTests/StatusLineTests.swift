@@ -4,8 +4,8 @@ import Testing
 @testable import PushcryptCommand
 @testable import PushcryptCommandKit
 
-/// The line that tells how far long work is.
-@Suite struct ProgressTests {
+/// The line that tells how far long work is: of a batch.
+@Suite struct StatusLineTests {
     /// A clock that a test moves on.
     private final class Clock: @unchecked Sendable {
         var milliseconds: UInt64 = 1_700_000_000_000
@@ -24,10 +24,10 @@ import Testing
         let clock = Clock()
         let console = console(terminal, clock)
         do {
-            var progress = Progress("sealing", total: 400, console)
-            for _ in 0..<4 {
+            var line = StatusLine(console)
+            for part in 1...4 {
                 clock.milliseconds += 500
-                progress.advance(by: 100)
+                line.show { "sealing: \(25 * part) %" }
             }
         }
         console.hint("the end")
@@ -43,10 +43,10 @@ import Testing
         let clock = Clock()
         let console = console(terminal, clock)
         do {
-            var progress = Progress("sealing", total: 1000, console)
-            for _ in 0..<1400 {
+            var line = StatusLine(console)
+            for part in 1...1400 {
                 clock.milliseconds += 1
-                progress.advance(by: 1)
+                line.show { "sealing: \(min(100, part / 10)) %" }
             }
         }
         console.error("the end")
@@ -63,9 +63,9 @@ import Testing
         let clock = Clock()
         let console = console(terminal, clock, environment: environment)
         do {
-            var progress = Progress("sealing", total: 0, console)
+            var line = StatusLine(console)
             clock.milliseconds += milliseconds
-            progress.advance(by: 100)
+            line.show { "sealing" }
         }
         console.error("the end")
         let shown = terminal.shown(until: "the end")
@@ -80,9 +80,9 @@ import Testing
             input: captured.console.input, output: captured.console.output, messages: captured.console.messages,
             terminal: "/nonexistent/tty", variable: { _ in nil }, now: { clock.milliseconds }, redact: { $0 })
         do {
-            var progress = Progress("sealing", total: 100, console)
+            var line = StatusLine(console)
             clock.milliseconds += 5000
-            progress.advance(by: 50)
+            line.show { "sealing" }
         }
         #expect(try captured.messages.isEmpty)
     }
