@@ -8,7 +8,7 @@ extension DoctorArguments {
             let stored = try login.options(from: login.settings(of: store, console), topic: topic == nil)
             throw runSendProgram(["doctor"] + stored + console.arguments(without: ["doctor"]))
         }
-        var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
+        var findings = [checkSodium(), checkClock(console.timestamp)] + checkMemory()
         do {
             let directory = try console.path(of: store)
             let store = try console.openQuietly(store)
@@ -33,7 +33,7 @@ extension Command {
         Command(
             "doctor", "find what is wrong, and say how to fix it",
             about: [
-                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work.",
+                "Checks libsodium, the clock, lockable memory and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work.",
                 "With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.",
             ],
             examples: [
@@ -132,19 +132,12 @@ private func checkClock(_ now: Timestamp) -> Finding {
     return Finding(.note, "the clock shows \(now)")
 }
 
-private func checkLimits() -> [Finding] {
-    var findings: [Finding] = []
-    if let lockable = ProcessLimits.lockableMemory, lockable < 1 << 16 {
-        findings.add(
+private func checkMemory() -> [Finding] {
+    guard let lockable = lockableMemory(), lockable < 1 << 16 else { return [] }
+    return [
+        Finding(
             .warning, "only \(lockable) bytes of memory can be kept from swapping: raise 'ulimit -l' to 64 or more")
-    }
-    let writes = ProcessLimits.writesCoreDumps
-    findings.add(
-        writes ? .warning : .note,
-        writes
-            ? "core dumps are on: a crash could write secrets to the disk"
-            : "no core dumps, so a crash writes no secret")
-    return findings
+    ]
 }
 
 // MARK: Keys and devices

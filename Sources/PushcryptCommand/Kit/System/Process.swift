@@ -68,37 +68,15 @@ package enum ProcessMemory {
     package static func returnLargePieces() { pushcrypt_return_large_memory() }
 }
 
-package enum ProcessLimits {
-    /// The number of bytes that can be locked in memory; nil if unlimited.
-    package static var lockableMemory: UInt64? {
-        #if canImport(Darwin)
-            let limit = limit(of: RLIMIT_MEMLOCK)
-        #else
-            let limit = limit(of: __rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue))
-        #endif
-        return limit.flatMap { $0 > UInt64(Int64.max) ? nil : $0 }
-    }
-
-    /// Whether a crash may write the process's memory to the disk.
-    package static var writesCoreDumps: Bool {
-        #if canImport(Darwin)
-            limit(of: RLIMIT_CORE) != 0
-        #else
-            limit(of: __rlimit_resource_t(RLIMIT_CORE.rawValue)) != 0
-        #endif
-    }
-
+/// The number of bytes that this process can lock in memory; nil if unlimited.
+package func lockableMemory() -> UInt64? {
+    var limit = rlimit()
     #if canImport(Darwin)
-        private typealias Resource = Int32
+        let code = unsafe getrlimit(RLIMIT_MEMLOCK, &limit)
     #else
-        private typealias Resource = __rlimit_resource_t
+        let code = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
     #endif
-
-    private static func limit(of resource: Resource) -> UInt64? {
-        var limit = rlimit()
-        guard unsafe getrlimit(resource, &limit) == 0 else { return nil }
-        return UInt64(limit.rlim_cur)
-    }
+    return code != 0 || limit.rlim_cur > UInt64(Int64.max) ? nil : UInt64(limit.rlim_cur)
 }
 
 /// The processors of this machine.
