@@ -2,16 +2,10 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
-/// The lines that `send` writes to standard error: outages, and with `--log` a line for each event, up to a limit.
+/// The lines that `send` writes to standard error: outages, and with `--log` a line for each event.
 struct EventLog {
-    /// The lines of `--log` in a second; the others are counted.
-    static let limit = 200
-
     private let console: Console
     private let isOn: Bool
-    private var second: UInt64 = 0
-    private var written = 0
-    private var left = 0
 
     init(_ console: Console, isOn: Bool) {
         self.console = console
@@ -27,24 +21,8 @@ struct EventLog {
     }
 
     /// Writes an event of `--log`.
-    mutating func add(_ event: String, _ fields: [MessageFormat.Field], at now: Moment) {
-        guard isOn else { return }
-        if now.uptime / 1000 != second {
-            countLeft(at: now)
-            (second, written) = (now.uptime / 1000, 0)
-        }
-        guard written < Self.limit else {
-            left += 1
-            return
-        }
-        written += 1
-        console.log(event, [("time", .number(Int(now.wall)))] + fields)
-    }
-
-    /// Writes how many lines were left out since the last time.
-    mutating func countLeft(at now: Moment) {
-        if left > 0 { console.log("left-out", [("time", .number(Int(now.wall))), ("lines", .number(left))]) }
-        left = 0
+    func add(_ event: String, _ fields: @autoclosure () -> [MessageFormat.Field], at now: Moment) {
+        if isOn { console.log(event, [("time", .number(Int(now.wall)))] + fields()) }
     }
 
     /// Says that an outage has begun, goes on or has ended.

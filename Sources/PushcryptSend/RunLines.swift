@@ -35,7 +35,6 @@ final class RunLines {
     let console: Console
     let descriptor: Descriptor
     private let settings: Settings
-    private let warning: OnceWarning
     private var input: InputLines
     private var output: SendOutput
     private var held: [Int: (line: SendLine, addedAt: UInt64)] = [:]
@@ -47,7 +46,7 @@ final class RunLines {
     /// A failure that ends the run after the answers that are under way.
     private(set) var failure: Failure?
     var counts = SendCounts()
-    var events: EventLog
+    let events: EventLog
     /// When a message was last accepted, in milliseconds since 1970-01-01 UTC.
     private var acceptedAt: UInt64?
     /// The uptime at which a message was last accepted, or none was waiting.
@@ -55,7 +54,6 @@ final class RunLines {
 
     init(_ settings: Settings, _ input: Descriptor, named name: String, _ console: Console) {
         (self.settings, descriptor, self.console) = (settings, input, console)
-        warning = OnceWarning(console)
         self.input = InputLines(input, name: name)
         output = SendOutput(console, isInOrder: settings.isInOrder)
         events = EventLog(console, isOn: settings.log != nil)
@@ -118,7 +116,7 @@ extension RunLines {
         // After a stop, what was read is answered.
         while takesInput(deferred: deferred()) || isStopped, let next = input.next() {
             count()
-            take(SendLine(next, number: input.number, forRelay: settings.isForRelay, warning), next, send)
+            take(SendLine(next, number: input.number, forRelay: settings.isForRelay, console), next, send)
         }
         if isStopped, input.dropBeginning() {
             count()
@@ -196,7 +194,7 @@ extension RunLines {
 
     /// Writes an event of `--log`.
     func report(_ event: String, _ fields: @autoclosure () -> [MessageFormat.Field]) {
-        if settings.log != nil { events.add(event, fields(), at: now) }
+        events.add(event, fields(), at: now)
     }
 
     /// Writes answers. Nobody may wait for ever for a reader who has gone, or reads nothing.

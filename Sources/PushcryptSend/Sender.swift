@@ -97,7 +97,6 @@ extension Sender {
                 lines.events.say(outage, of: line.route.destination.authority, isJSON: lines.isLogJSON)
             }
         }
-        if isEnd { lines.events.countLeft(at: now) }
     }
 
     private func send(_ message: Message, to environment: PushEnvironment?) {

@@ -86,7 +86,7 @@ package struct Line {
     package subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
     /// Warns, once in a run, of a likely mistake.
-    func warn(_ text: @autoclosure () -> String) { form.warning?.give(text()) }
+    func warn(_ text: @autoclosure () -> String) { form.console?.warningOnce(text(), kind: "line") }
 
     /// Whether two names differ only in case, or, with at least three letters, by one letter that is wrong, missing, extra or
     /// swapped with its neighbour.
@@ -119,10 +119,10 @@ package struct LineForm: Sendable {
     var content = Content.objects
     /// The longest line in bytes.
     var maximumLength = Line.maximumLength
-    /// Warns of a likely mistake in a line; nil for no warnings.
-    let warning: OnceWarning?
+    /// Tells of a likely mistake in a line; nil for no warnings.
+    let console: Console?
 
-    package init(_ names: LineNames, _ warning: OnceWarning? = nil) { (self.names, self.warning) = (names, warning) }
+    package init(_ names: LineNames, _ console: Console? = nil) { (self.names, self.console) = (names, console) }
 }
 
 // MARK: Members

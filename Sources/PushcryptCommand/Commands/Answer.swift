@@ -48,7 +48,7 @@ extension Command {
                 let run = Batch(
                     verb: .answered, jobs: 1, hasClearContent: true, options: batch, output: output, console: console)
                 let opener = try StoredAnswers(try console.open(store), topic, limit, console)
-                let form = LineForm(.answer, OnceWarning(console))
+                let form = LineForm(.answer, console)
                 return try run.run(file: file) { AnswerWorker(opener: opener, form: form) }
             }
             try batch.refuse(beside: "answers")

@@ -29,7 +29,7 @@ extension Command {
             asked.recipient = try naming("ID", exit: .usage) { try Recipient(named: id) }
             let settings = SealSettings(
                 message: asked, form: SealForm(emission: .request), lines: .ids, now: { now })
-            let (message, _) = try SealWorker(settings, Keys(source), nil, console).sealOnly(for: id)
+            let (message, _) = try SealWorker(settings, Keys(source), console).sealOnly(for: id)
             let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
                 message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
             }

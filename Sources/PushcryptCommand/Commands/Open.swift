@@ -73,7 +73,7 @@ extension Command {
             try arguments.withReceiver(store, console) { receiver in
                 let worker = OpenWorker(
                     receiver: receiver, mayPassInTheClear: arguments.passesClear, pushClass: arguments.pushClass,
-                    console: console, form: LineForm(.open, OnceWarning(console)))
+                    console: console, form: LineForm(.open, console))
                 try run.run(file: file) { worker }
             }
         }

@@ -55,7 +55,7 @@ extension SealArguments {
         try batch.checkMetrics()
         let source = try keys(console)
         try complete(&settings.message, from: source)
-        let (sealed, line) = try SealWorker(settings, Keys(source), nil, console).sealOnly(for: device)
+        let (sealed, line) = try SealWorker(settings, Keys(source), console).sealOnly(for: device)
         let text = form.emission.isRequest || form.hasFacts ? line : sealed.text(form.emission) + [newline]
         try console.deliver(text.span, to: output, isSecret: sealed.payload == nil)
         sealed.report(console)
@@ -83,10 +83,7 @@ extension SealArguments {
             if !form.passesUnencrypted { try settings.message.content.refuseUnsealable() }
         }
         if case .all = recipients { settings.lines = .ids }
-        let warning = OnceWarning(console)
-        let worker = { @Sendable [settings] in
-            SealWorker(settings, try Keys(source, follows: true), warning, console)
-        }
+        let worker = { @Sendable [settings] in SealWorker(settings, try Keys(source, follows: true), console) }
         switch recipients {
         case .one: preconditionFailure("one message has no lines")
         case .lines: try batch.run(file: file, worker: worker)

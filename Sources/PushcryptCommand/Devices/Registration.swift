@@ -142,7 +142,7 @@ private final class RegistrationWorker: LineWorker {
         try store.prepareForManyChanges()
         self.store = store
         self.console = console
-        var form = LineForm(.register, OnceWarning(console))
+        var form = LineForm(.register, console)
         form.maximumLength = DeviceLine.maximumLength
         self.form = form
     }

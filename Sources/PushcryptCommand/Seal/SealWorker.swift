@@ -30,11 +30,10 @@ final class SealWorker: LineWorker {
     private let keys: Keys
     private let console: Console
 
-    /// - Parameter warning: Warns of a likely mistake in a line.
-    init(_ settings: SealSettings, _ keys: Keys, _ warning: OnceWarning?, _ console: Console) {
+    init(_ settings: SealSettings, _ keys: Keys, _ console: Console) {
         (self.settings, self.keys, self.console) = (settings, keys, console)
         var form = LineForm(
-            .seal(settings.form.emission, hasFacts: settings.form.hasFacts, hasFiles: settings.overflow != nil), warning
+            .seal(settings.form.emission, hasFacts: settings.form.hasFacts, hasFiles: settings.overflow != nil), console
         )
         form.content = settings.lines
         lineForm = form

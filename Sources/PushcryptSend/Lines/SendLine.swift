@@ -34,11 +34,11 @@ struct SendLine {
 
     /// Reads a line, for a publisher's relay if `isForRelay` is true; nil for one that is too long or incomplete.
     ///
-    /// - Parameter warning: Tells of members that look like mistakes; nil if nobody is told.
+    /// - Parameter console: Tells of members that look like mistakes; nil if nobody is told.
     init(
-        _ text: ContiguousArray<UInt8>?, number: Int, forRelay isForRelay: Bool = false, _ warning: OnceWarning? = nil
+        _ text: ContiguousArray<UInt8>?, number: Int, forRelay isForRelay: Bool = false, _ console: Console? = nil
     ) {
-        let line = Line(number, text, LineForm(isForRelay ? .relay : .send, warning))
+        let line = Line(number, text, LineForm(isForRelay ? .relay : .send, console))
         self.number = number
         id = line["id"]?.asName
         front = Self.members { line.write(Self.frontNames, to: &$0) }

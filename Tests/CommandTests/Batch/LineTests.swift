@@ -7,9 +7,9 @@ import Testing
 /// Passed-through members keep their tokens.
 @Suite struct LineTests {
     private func line(
-        _ text: String, _ read: Set<String>, reserved: Set<String> = [], _ warning: OnceWarning? = nil
+        _ text: String, _ read: Set<String>, reserved: Set<String> = [], _ console: Console? = nil
     ) -> Line {
-        Line(1, ContiguousArray(text.utf8), LineForm(LineNames(read: read, added: reserved), warning))
+        Line(1, ContiguousArray(text.utf8), LineForm(LineNames(read: read, added: reserved), console))
     }
 
     private func passed(_ line: String, reserved: Set<String> = []) throws -> String {
@@ -109,7 +109,7 @@ import Testing
     func misspelt(name: String, meant: String?) throws {
         let captured = try CapturedConsole()
         let text = #"{"to":"phone1","payload":{},"\#(name)":"mine"}"#
-        let line = line(text, Self.sealed, OnceWarning(captured.console))
+        let line = line(text, Self.sealed, captured.console)
         try line.check()
         #expect(line.passed.map(\.name) == [name])
         #expect(
@@ -124,9 +124,8 @@ import Testing
     @Test("Nobody is warned twice in a run")
     func warnedOnce() throws {
         let captured = try CapturedConsole()
-        let warning = OnceWarning(captured.console)
         for text in [#"{"tll":1,"TTL":2}"#, #"{"tll":1}"#] {
-            let line = line(text, Self.sealed, warning)
+            let line = line(text, Self.sealed, captured.console)
             line.warn("another")
         }
         #expect(try captured.messages.split(separator: "\n").count == 1)

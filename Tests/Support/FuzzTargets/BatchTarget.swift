@@ -66,7 +66,7 @@ struct BatchTarget: FuzzTarget {
             check(answers, chunk, AnswerRules(names: .open, mayBeName: false), isSealed: false)
         } else {
             let settings = settings(form)
-            SealWorker(settings, keys, nil, Self.console).answer(chunk, &answers)
+            SealWorker(settings, keys, Self.console).answer(chunk, &answers)
             let names = LineNames.seal(settings.form.emission, hasFacts: settings.form.hasFacts, hasFiles: false)
             check(
                 answers, chunk, AnswerRules(names: names, mayBeName: settings.lines == .recipients),

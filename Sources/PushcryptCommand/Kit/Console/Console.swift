@@ -111,12 +111,13 @@ extension Console {
     /// Writes a warning.
     package func warning(_ text: String) { report("warning", .yellow, text) }
 
-    /// Writes a warning the first time that it is due in this process.
-    package func warningOnce(_ text: String) {
+    /// Writes a warning the first time that it, or another of its kind, is due in this process.
+    package func warningOnce(_ text: @autoclosure () -> String, kind: String? = nil) {
         warned.change { given in
-            guard !given.contains(text) else { return }
-            given.append(text)
-            warning(text)
+            let name = kind ?? text()
+            guard !given.contains(name) else { return }
+            given.append(name)
+            warning(kind == nil ? name : text())
         }
     }
 
@@ -214,21 +215,5 @@ extension MessageFormat.Value {
         case .counts(let counts):
             counts.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")
         }
-    }
-}
-
-/// A warning that a run gives once, whichever thread comes to it first.
-package final class OnceWarning: Sendable {
-    private let console: Console
-    private let isGiven = Monitor(false)
-
-    package init(_ console: Console) { self.console = console }
-
-    package func give(_ text: @autoclosure () -> String) {
-        let isFirst = isGiven.change { given in
-            defer { given = true }
-            return !given
-        }
-        if isFirst { console.warning(text()) }
     }
 }
