@@ -79,9 +79,6 @@ struct NumberedLines: ~Copyable {
         progress = BatchProgress(size: file.size, console, isShown: true)
         self.file = file
         self.console = console
-        if path == "-", console.input.isTerminal {
-            console.hint("reading from the terminal; control-d on a new line ends the input")
-        }
     }
 
     /// Reports a refused line.

@@ -89,7 +89,7 @@ struct Project {
     private mutating func sources(_ paths: [String]) throws(Failure) -> SwiftSources {
         if let known = parsed[paths] { return known }
         var sources = SwiftSources()
-        for path in paths { sources.add(try readFile(files.path(path), limit: 1 << 24), file: files.path(path)) }
+        for path in paths { sources.add(try InputFile(files.path(path)).read(limit: 1 << 24), file: files.path(path)) }
         parsed[paths] = sources
         return sources
     }

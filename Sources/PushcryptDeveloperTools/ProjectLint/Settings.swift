@@ -79,7 +79,7 @@ extension Settings {
     private static func read(
         _ file: String, _ files: ProjectFiles, into level: inout [String: String], depth: Int = 0
     ) -> Bool {
-        guard depth < 16, let text = try? readFile(files.path(file), limit: 1 << 20) else { return false }
+        guard depth < 16, let text = try? InputFile(files.path(file)).read(limit: 1 << 20) else { return false }
         var isComplete = true
         for line in text.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
             var line = String(decoding: line, as: UTF8.self)[...]

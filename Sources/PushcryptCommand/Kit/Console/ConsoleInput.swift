@@ -17,60 +17,13 @@ extension Console {
     package func read(
         _ path: String, limit: Int, mayBeEmpty: Bool = false
     ) throws(Failure) -> ContiguousArray<UInt8> {
-        let bytes = try readAny(path, limit: limit)
+        let file = try InputFile(path, self)
+        let bytes = try file.read(limit: limit)
         guard mayBeEmpty || !bytes.isEmpty else {
-            throw .refused(path == "-" ? "standard input was empty" : "\(quoted(path)) is empty")
+            throw .refused("\(file.name) \(path == "-" ? "was" : "is") empty")
         }
         return bytes
     }
-
-    private func readAny(_ path: String, limit: Int) throws(Failure) -> ContiguousArray<UInt8> {
-        if path == "-" {
-            if input.isTerminal { hint("reading from the terminal; control-d on a new line ends the input") }
-            return try readAll(input, named: "standard input", limit: limit)
-        }
-        return try readFile(path, limit: limit)
-    }
-}
-
-/// Reads a whole file of at most `limit` bytes; a longer one is refused with exit 65.
-package func readFile(_ path: String, limit: Int) throws(Failure) -> ContiguousArray<UInt8> {
-    let file = try open(path)
-    return try readAll(file.descriptor, named: quoted(path), limit: limit)
-}
-
-private func open(_ path: String) throws(Failure) -> OpenFile {
-    do throws(SystemError) {
-        return try OpenFile(path, flags: O_RDONLY | O_NOCTTY)
-    } catch {
-        throw .failed("cannot read \(quoted(path)): \(error.text)")
-    }
-}
-
-private func readAll(
-    _ source: Descriptor, named name: String, limit: Int
-) throws(Failure) -> ContiguousArray<UInt8> {
-    // One byte more than expected, so that the end of the input is found without growing.
-    var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(source.regularFileSize ?? 16_383, limit) + 1)
-    var filled = 0
-    while true {
-        do throws(SystemError) {
-            let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                var span = unsafe buffer.mutableSpan
-                return try source.readSome(into: &span, from: filled)
-            }
-            if count == 0 { break }
-            filled += count
-        } catch {
-            throw .failed("cannot read \(name): \(error.text)")
-        }
-        if filled > limit { throw .refused("\(name) is longer than \(limit) bytes") }
-        if filled == bytes.count {
-            bytes.append(contentsOf: repeatElement(0, count: min(filled, limit + 1 - filled)))
-        }
-    }
-    bytes.removeLast(bytes.count - filled)
-    return bytes
 }
 
 // MARK: Secrets
@@ -90,18 +43,14 @@ extension Console {
     package func readSecret(
         from source: String, isShared: Bool = false, isText: Bool = true, into secret: inout MutableSpan<UInt8>
     ) throws(Failure) -> Int {
-        if source == "-" {
-            if !isShared { warnIfOfEverybody(input, named: "standard input") }
-            return try fill(&secret, from: input, named: "standard input", isText: isText)
-        }
-        if source.hasPrefix("fd:") {
-            let descriptor = Descriptor(number: try descriptorNumber(source))
-            if !isShared { warnIfOfEverybody(descriptor, named: quoted(source)) }
-            return try fill(&secret, from: descriptor, named: quoted(source), isText: isText)
-        }
-        let file = try open(source)
-        if !isShared { warnIfOfEverybody(file.descriptor, named: quoted(source)) }
-        return try fill(&secret, from: file.descriptor, named: quoted(source), isText: isText)
+        let file =
+            if source.hasPrefix("fd:") {
+                InputFile(Descriptor(number: try descriptorNumber(source)), named: quoted(source))
+            } else {
+                try InputFile(source, self)
+            }
+        if !isShared { warnIfOfEverybody(file.descriptor, named: file.name) }
+        return try fill(&secret, from: file, isText: isText)
     }
 
     /// Asks the user for a secret on the terminal, without showing it; otherwise like `readSecret`.
@@ -156,24 +105,24 @@ extension Console {
     }
 
     private func fill(
-        _ secret: inout MutableSpan<UInt8>, from source: Descriptor, named name: String, isText: Bool
+        _ secret: inout MutableSpan<UInt8>, from file: borrowing InputFile, isText: Bool
     ) throws(Failure) -> Int {
         var filled = 0
         while true {
-            if filled == secret.count { throw .refused("\(name) is too long for a secret") }
+            if filled == secret.count { throw .refused("\(file.name) is too long for a secret") }
             do throws(SystemError) {
-                let count = try source.readSome(into: &secret, from: filled)
+                let count = try file.descriptor.readSome(into: &secret, from: filled)
                 if count == 0 { break }
                 filled += count
             } catch {
-                throw .failed("cannot read \(name): \(error.text)")
+                throw file.failure(error)
             }
         }
         if isText, filled > 0, secret[filled - 1] == UInt8(ascii: "\n") {
             filled -= 1
             if filled > 0, secret[filled - 1] == UInt8(ascii: "\r") { filled -= 1 }
         }
-        guard filled > 0 else { throw .refused("\(name) \(name == "standard input" ? "was" : "is") empty") }
+        guard filled > 0 else { throw .refused("\(file.name) \(file.name == "standard input" ? "was" : "is") empty") }
         return filled
     }
 
@@ -201,19 +150,28 @@ package struct InputFile: ~Copyable {
     /// Opens a path; `-` is standard input.
     package init(_ path: String, _ console: Console) throws(Failure) {
         if path == "-" {
-            name = "standard input"
-            file = nil
-            descriptor = console.input
-        } else {
-            name = quoted(path)
-            do throws(SystemError) {
-                let file = try OpenFile(path, flags: O_RDONLY | O_NOCTTY)
-                descriptor = file.descriptor
-                self.file = consume file
-            } catch {
-                throw .failed("cannot read \(quoted(path)): \(error.text)")
+            if console.input.isTerminal {
+                console.hint("reading from the terminal; control-d on a new line ends the input")
             }
+            self.init(console.input, named: "standard input")
+        } else {
+            try self.init(path)
         }
+    }
+
+    package init(_ path: String) throws(Failure) {
+        do throws(SystemError) {
+            let file = try OpenFile(path, flags: O_RDONLY | O_NOCTTY)
+            self.init(file.descriptor, named: quoted(path), file)
+        } catch {
+            throw .failed("cannot read \(quoted(path)): \(error.text)")
+        }
+    }
+
+    /// - Parameter file: Closes the descriptor; nil if it is not this value's.
+    fileprivate init(_ descriptor: Descriptor, named name: String, _ file: consuming OpenFile? = nil) {
+        (self.name, self.descriptor) = (name, descriptor)
+        self.file = file
         start = descriptor.regularFileSize == nil ? nil : lseek(descriptor.number, 0, SEEK_CUR)
     }
 
@@ -228,25 +186,46 @@ package struct InputFile: ~Copyable {
         guard let start, lseek(descriptor.number, start, SEEK_SET) == start else { throw failure(.last) }
     }
 
+    /// Reads the rest of the file; more than `limit` bytes are refused with exit 65.
+    package func read(limit: Int) throws(Failure) -> ContiguousArray<UInt8> {
+        // One byte more than expected, so that the end of the input is found without growing.
+        var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(descriptor.regularFileSize ?? 16_383, limit) + 1)
+        var filled = 0
+        while true {
+            let count = try readSome(into: &bytes, from: filled)
+            if count == 0 { break }
+            filled += count
+            if filled > limit { throw .refused("\(name) is longer than \(limit) bytes") }
+            if filled == bytes.count {
+                bytes.append(contentsOf: repeatElement(0, count: min(filled, limit + 1 - filled)))
+            }
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
+    }
+
+    private func readSome(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(Failure) -> Int {
+        do throws(SystemError) {
+            return try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                var span = unsafe buffer.mutableSpan
+                return try descriptor.readSome(into: &span, from: start)
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// Calls `body` with every piece, up to the end of the file.
     package func forEachPiece(_ body: (Span<UInt8>) throws -> Void) throws {
         var piece = ContiguousArray<UInt8>(repeating: 0, count: Self.pieceLength)
         while true {
-            let count: Int
-            do throws(SystemError) {
-                count = try unsafe piece.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                    var span = unsafe buffer.mutableSpan
-                    return try descriptor.readSome(into: &span, from: 0)
-                }
-            } catch {
-                throw failure(error)
-            }
+            let count = try readSome(into: &piece, from: 0)
             if count == 0 { return }
             try body(piece.span.extracting(0..<count))
         }
     }
 
-    private func failure(_ error: SystemError) -> Failure {
+    fileprivate func failure(_ error: SystemError) -> Failure {
         .failed("cannot read \(name): \(error.text)")
     }
 }
