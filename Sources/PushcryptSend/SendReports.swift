@@ -83,8 +83,7 @@ struct SendReports {
 extension SendState {
     /// The file of `--health-file`.
     func json(at time: UInt64, isAlive: Bool) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
+        jsonObject { json in
             json.integer(time / 1000, for: "time")
             json.bool(isAlive, for: "alive")
             json.bool(isAlive && isReady, for: "ready")
@@ -102,8 +101,7 @@ extension SendState {
                     }
                 }
             }
-        }
-        return json.bytes + [newline]
+        } + [newline]
     }
 }
 

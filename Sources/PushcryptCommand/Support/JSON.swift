@@ -1,8 +1,8 @@
-internal import Pushcrypt
+package import Pushcrypt
 package import PushcryptCommandKit
 
 /// An object of JSON, without a newline.
-func jsonObject(_ members: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
+package func jsonObject(_ members: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
     var json = JSONWriter()
     json.object(members)
     return json.bytes
@@ -58,12 +58,10 @@ package enum LogFormat: String, CaseIterable, Sendable {
     }
 
     private static func json(_ event: String, _ fields: [MessageFormat.Field]) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
+        jsonObject { json in
             json.string(event, for: "event")
             for field in fields { field.value.write(to: &json, for: field.name) }
-        }
-        return json.bytes + [newline]
+        } + [newline]
     }
 }
 

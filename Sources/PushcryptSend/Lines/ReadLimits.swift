@@ -3,7 +3,7 @@ struct ReadLimits {
     typealias Amount = (count: Int, bytes: Int)
 
     /// For messages that wait for their turn.
-    var windowBytes = 8 << 20
+    var windowBytes = 16 << 20
     /// For messages that wait for something else, and answers that wait for them.
     var deferred = 20_000
     var deferredBytes = 64 << 20

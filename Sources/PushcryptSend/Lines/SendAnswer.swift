@@ -68,16 +68,15 @@ struct SendFailure {
 extension SendLine {
     /// The line of the output.
     func answer(_ outcome: Outcome) -> ContiguousArray<UInt8> {
-        if case .accepted(let answer) = outcome {
-            return object(front) { json in
+        guard let failure = SendFailure(outcome) else {
+            return answer { json in
+                guard case .accepted(let answer) = outcome else { return }
                 json.integer(answer.status, for: "status")
                 if let id = answer.apnsID { json.string(id, for: "apns_id") }
                 if let time = answer.grantExpires { json.integer(time, for: "grant_expires") }
             }
         }
-        guard let failure = SendFailure(outcome) else { return [] }
-        var json = JSONWriter()
-        json.object { json in
+        return error { json in
             json.object(for: "error") { json in
                 json.string(failure.code.rawValue, for: "code")
                 json.string(failure.message, for: "message")
@@ -90,43 +89,33 @@ extension SendLine {
             }
             json.bool(failure.mayRetry, for: "retry")
         }
-        return closed(json.bytes, front + headers + back)
     }
 
     /// The line of the output for a message that `--dry-run` would send.
-    var dryAnswer: ContiguousArray<UInt8> { object(front) { $0.bool(true, for: "dry_run") } }
+    var dryAnswer: ContiguousArray<UInt8> { answer { $0.bool(true, for: "dry_run") } }
 
     /// The line of the output for a line that cannot be sent.
     func answer(_ failure: Failure) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
+        error { json in
             failure.write(line: number, to: &json)
             json.bool(false, for: "retry")
         }
-        return closed(json.bytes, front + headers + back)
     }
 
-    /// Members, those that the closure writes, and the rest of the line.
-    private func object(_ first: ContiguousArray<UInt8>, _ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8>
-    {
-        var json = JSONWriter()
-        json.bytes.reserveCapacity(first.count + back.count + 100)
-        json.object(write)
-        guard !first.isEmpty else { return closed(json.bytes, back) }
-        json.bytes[0] = UInt8(ascii: ",")
-        json.bytes.insert(contentsOf: first, at: 0)
-        json.bytes[0] = UInt8(ascii: "{")
-        return closed(json.bytes, back)
+    private func answer(_ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
+        jsonObject { json in
+            writeFront(to: &json)
+            write(&json)
+            writeBack(to: &json)
+        } + [newline]
     }
 
-    /// Adds members before the bracket at the end, and a newline.
-    private func closed(
-        _ object: consuming ContiguousArray<UInt8>, _ members: ContiguousArray<UInt8>
-    ) -> ContiguousArray<UInt8> {
-        object.removeLast()
-        object.append(contentsOf: members)
-        object.append(UInt8(ascii: "}"))
-        object.append(newline)
-        return object
+    private func error(_ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
+        jsonObject { json in
+            write(&json)
+            writeFront(to: &json)
+            writeHeaders(to: &json)
+            writeBack(to: &json)
+        } + [newline]
     }
 }

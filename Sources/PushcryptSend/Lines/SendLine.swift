@@ -4,9 +4,6 @@ internal import PushcryptCommandKit
 
 /// A line of the input: the message to send, and the parts that its answer repeats.
 struct SendLine {
-    /// The members that each answer repeats first.
-    private static let frontNames = ["to", "id"]
-
     enum Content {
         case message(PushToSend, PushEnvironment?)
         /// The line says why it was not sealed: it is its own answer.
@@ -14,23 +11,16 @@ struct SendLine {
         case refused(Failure)
     }
 
-    /// The line's number in the input, from 1.
-    let number: Int
     let content: Content
-    /// The member `id`.
-    let id: String?
-    /// Members of the answer, each after a comma: recipient and name; the rest without the payload.
-    let front: ContiguousArray<UInt8>
-    let back: ContiguousArray<UInt8>
-    /// Members that an error repeats too: with its payload, the line can be sent again.
-    let headers: ContiguousArray<UInt8>
-
     /// About the bytes that are kept until the answer.
-    var byteCount: Int {
-        let parts = front.count + back.count + headers.count
-        guard case .message(let message, _) = content else { return parts }
-        return parts + message.payload.count
-    }
+    let byteCount: Int
+    private let line: Line
+    private let isForRelay: Bool
+
+    /// The line's number in the input, from 1.
+    var number: Int { line.number }
+    /// The member `id`.
+    var id: String? { line["id"]?.asName }
 
     /// Reads a line, for a publisher's relay if `isForRelay` is true; nil for one that is too long or incomplete.
     ///
@@ -38,39 +28,38 @@ struct SendLine {
     init(
         _ text: ContiguousArray<UInt8>?, number: Int, forRelay isForRelay: Bool = false, _ console: Console? = nil
     ) {
-        let line = Line(number, text, LineForm(isForRelay ? .relay : .send, console))
-        self.number = number
-        id = line["id"]?.asName
-        front = Self.members { line.write(Self.frontNames, to: &$0) }
-        headers = Self.members { line.write(isForRelay ? PushToSend.relayHeaders : PushToSend.headerNames, to: &$0) }
-        back = Self.members {
-            line.write(isForRelay ? ["grant"] : ["token", "environment", "unencrypted"], to: &$0)
-            line.writePassed(to: &$0)
-        }
+        line = Line(number, text, LineForm(isForRelay ? .relay : .send, console))
+        self.isForRelay = isForRelay
+        var byteCount = text?.count ?? 0
         if line.isRepeated, line.value(isForRelay ? "data" : "payload") == nil {
             content = .passedOn
-            return
+        } else {
+            do {
+                try line.check()
+                let push = try isForRelay ? PushToSend(forRelay: line) : PushToSend(line)
+                let environment = try line.read(
+                    "environment", "production or development", { $0.string.flatMap(PushEnvironment.init) })
+                content = .message(push, environment)
+                byteCount += push.payload.count
+            } catch {
+                content = .refused(Failure(error))
+            }
         }
-        do {
-            try line.check()
-            let push = try isForRelay ? PushToSend(forRelay: line) : PushToSend(line)
-            let environment = try line.read(
-                "environment", "production or development", { $0.string.flatMap(PushEnvironment.init) })
-            content = .message(push, environment)
-        } catch {
-            content = .refused(Failure(error))
-        }
+        self.byteCount = byteCount
     }
 
-    private static func members(_ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.bytes.reserveCapacity(200)
-        json.object(write)
-        var bytes = json.bytes
-        bytes.removeLast()
-        if bytes.count == 1 { return [] }
-        bytes[0] = UInt8(ascii: ",")
-        return bytes
+    /// Writes recipient and name, which each answer repeats first.
+    func writeFront(to json: inout JSONWriter) { line.write(["to", "id"], to: &json) }
+
+    /// Writes the members that an error repeats beside them: with its payload, the line can be sent again.
+    func writeHeaders(to json: inout JSONWriter) {
+        line.write(isForRelay ? PushToSend.relayHeaders : PushToSend.headerNames, to: &json)
+    }
+
+    /// Writes the rest of the line, without the payload.
+    func writeBack(to json: inout JSONWriter) {
+        line.write(isForRelay ? ["grant"] : ["token", "environment", "unencrypted"], to: &json)
+        line.writePassed(to: &json)
     }
 }
 
@@ -168,10 +157,8 @@ extension PushToSend {
                 $0.kind == .object || $0.kind == .array ? nil : $0
             }
         }
-        var json = JSONWriter()
         let present = (["grant"] + Self.relayHeaders + ["data"]).filter { line.value($0) != nil }
-        json.object { json in line.write(present, to: &json) }
-        self.init(deviceToken: grant, payload: json.bytes)
+        self.init(deviceToken: grant, payload: jsonObject { line.write(present, to: &$0) })
         expiration = try line.number("expiration") ?? 0
     }
 }

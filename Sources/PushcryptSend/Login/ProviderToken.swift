@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Pushcrypt
+internal import PushcryptCommand
 internal import PushcryptCommandKit
 
 /// The value of `authorization`: a token that is created when the schedule says so. No message or log contains it.
@@ -33,17 +34,15 @@ final class ProviderToken {
 
     /// A JSON Web Token, in seconds since 1970-01-01 UTC.
     func token(issuedAt time: UInt64) throws -> String {
-        var header = JSONWriter()
-        header.object { json in
+        let header = jsonObject { json in
             json.string("ES256", for: "alg")
             json.string(keyID, for: "kid")
         }
-        var claims = JSONWriter()
-        claims.object { json in
+        let claims = jsonObject { json in
             json.string(team, for: "iss")
             json.integer(time, for: "iat")
         }
-        let text = base64URL(header.bytes) + "." + base64URL(claims.bytes)
+        let text = base64URL(header) + "." + base64URL(claims)
         let signature = try key.signature(of: ContiguousArray(text.utf8))
         return text + "." + base64URL(signature)
     }
@@ -88,14 +87,13 @@ extension ProviderToken {
 
     private func keep(_ token: String, issuedAt time: UInt64, _ console: Console) {
         guard let file else { return }
-        var json = JSONWriter()
-        json.object { json in
+        let json = jsonObject { json in
             json.string(keyID, for: "key_id")
             json.string(team, for: "team")
             json.integer(time, for: "issued_at")
             json.string(token, for: "token")
         }
-        let text = json.bytes + [newline]
+        let text = json + [newline]
         do throws(Failure) {
             try OutputFile.write(text.span, to: file, mode: 0o600, force: true)
         } catch {
