@@ -20,7 +20,7 @@ extension Command {
         let isToBeSealed = a.flag(
             "--before-seal", help: "what you are going to seal: nothing about what the relay reads")
         let isStrict = a.flag("--strict", help: "end with 65 for warnings too")
-        let project = a.value("--ios", "DIR", .folder, help: "check the folder of an Xcode project or an extension")
+        let project = a.value("--ios", "DIR", .folder, help: "check the folder of an Xcode project")
         let isJSON = a.json()
         a.option("--ios", excludes: ["--before-seal"], hint: "--before-seal is about a push, --ios about a project")
         let file = a.optionalOperand("FILE", .input, help: "the push; default standard input")

@@ -18,7 +18,8 @@ struct GroupRules {
 
     /// App and extension have a folder in common.
     private func folderFinding(_ built: Built) -> Finding? {
-        guard let app = installed.app, let list = built.entitlements else { return nil }
+        guard let list = built.entitlements else { return nil }
+        let app = installed.app
         let (own, others) = (built.groups(Built.appGroups), app.groups(Built.appGroups))
         // A content extension may need only its notification.
         if own.contains(where: { Self.contains(others, $0) }) || others.contains(nil)
@@ -39,7 +40,7 @@ struct GroupRules {
         let isKeychain = name == Self.keychainProperty
         var findings: [Finding] = []
         var named: [(list: Built.List, built: Built, group: String)] = []
-        for built in [service, installed.app].compactMap(\.self) {
+        for built in [service, installed.app] {
             guard let list = built.info else { continue }
             guard let value = list.values?[name] else {
                 if isKeychain ? needsKeychainProperty(service) : needsAppGroupProperty(built) {
@@ -59,7 +60,7 @@ struct GroupRules {
             guard let group = built.group(text) else { continue }
             named.append((list, built, group))
         }
-        for holder in [service, installed.app].compactMap(\.self) {
+        for holder in [service, installed.app] {
             // One whose own list is unknown is a member of the other's.
             guard let own = named.first(where: { $0.built.name == holder.name }) ?? named.first else { continue }
             // The Keychain also accepts app groups.
@@ -99,7 +100,7 @@ struct GroupRules {
     // MARK: Names in sources
 
     private var literalFindings: [Finding] {
-        let holders = [installed.app, installed.services.first].compactMap(\.self)
+        let holders = [installed.app] + installed.services.prefix(1)
         let sources = holders.map(\.sources)
         let (appGroups, accessGroups) = (sources.flatMap(\.appGroups), sources.flatMap(\.accessGroups))
         let groups =
@@ -116,12 +117,12 @@ struct GroupRules {
                 "the \(kind) \(quoted(literal.text)) is not in the entitlements of \(names.joined(separator: " and of "))",
                 fix: "write one that app and extension have")
         }
-        guard let app = installed.app, let bundleID = app.bundleID else { return foreign }
+        guard let bundleID = installed.app.bundleID else { return foreign }
         return foreign
             + sources.flatMap(\.topics).filter { $0.text != bundleID }.map { literal in
                 .error(
                     literal.file,
-                    "the topic \(quoted(literal.text)) is not the bundle id of \(app.name), \(quoted(bundleID)), so no push opens",
+                    "the topic \(quoted(literal.text)) is not the bundle id of \(installed.app.name), \(quoted(bundleID)), so no push opens",
                     fix: "leave the topic out: by default it is the app's bundle id")
             }
     }

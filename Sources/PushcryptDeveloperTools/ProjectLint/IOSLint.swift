@@ -9,7 +9,12 @@ package struct IOSLint {
     package let summary: String
 
     package init(folder: String) throws(Failure) {
-        let project = try Project(try ProjectFiles(in: folder))
+        let files = try ProjectFiles(in: folder)
+        guard !files.projects.isEmpty else {
+            throw .failed(
+                "there is no Xcode project in \(quoted(folder))", hint: "let the tool that makes it run first")
+        }
+        let project = try Project(files)
         let installed = project.installed
         var found: [(finding: Finding, build: Int)] = []
         for (build, installed) in installed.enumerated() {
@@ -32,12 +37,12 @@ package struct IOSLint {
         }
         // By file; the findings of one file keep their order.
         self.findings = Set(findings.map(\.place)).sorted().flatMap { file in findings.filter { $0.place == file } }
-        let configurations = Self.distinct(installed.compactMap(\.configuration)).joined(separator: ", ")
+        let configurations = Self.distinct(installed.map(\.configuration)).joined(separator: ", ")
         func count(_ kind: Built.Kind) -> Int {
             Set(installed.flatMap { $0.extensions }.filter { $0.kind == kind }.map { $0.info?.file ?? $0.name }).count
         }
         summary =
-            "\(configurations.isEmpty ? "no Xcode project" : "configurations: \(configurations)"); "
+            "configurations: \(configurations.isEmpty ? "none" : configurations); "
             + "service extensions: \(count(.service)); content extensions: \(count(.content)); "
             + "errors: \(findings.count { $0.severity == .error }); "
             + "warnings: \(findings.count { $0.severity == .warning })"
@@ -45,10 +50,10 @@ package struct IOSLint {
 
     /// A finding with the configurations that have it, unless all of that app do.
     private static func merged(_ finding: Finding, in builds: [Installed], _ installed: [Installed]) -> Finding {
-        let apps = Set(builds.map { [$0.project, $0.app?.name] })
-        let all = Set(installed.filter { apps.contains([$0.project, $0.app?.name]) }.map(\.configuration))
-        let own = distinct(builds.compactMap(\.configuration))
-        if own.isEmpty || own.count == all.count { return finding }
+        let apps = Set(builds.map { [$0.project, $0.app.name] })
+        let all = Set(installed.filter { apps.contains([$0.project, $0.app.name]) }.map(\.configuration))
+        let own = distinct(builds.map(\.configuration))
+        if own.count == all.count { return finding }
         return Finding(
             finding.severity, at: finding.place, "\(finding.message) (\(own.joined(separator: ", ")))", fix: finding.fix
         )

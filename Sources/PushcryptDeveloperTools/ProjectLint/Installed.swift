@@ -52,14 +52,13 @@ struct Built {
 
 /// The products that one build puts on a phone: an app and its notification extensions, in one configuration.
 struct Installed {
-    /// The project that builds it; nil without an Xcode project, as is the configuration.
-    let project: String?
-    let configuration: String?
-    /// Nil if it is not here.
-    let app: Built?
+    /// The project that builds it.
+    let project: String
+    let configuration: String
+    let app: Built
     let extensions: [Built]
 
     var services: [Built] { extensions.filter { $0.kind == .service } }
     var contents: [Built] { extensions.filter { $0.kind == .content } }
-    var all: [Built] { (app.map { [$0] } ?? []) + extensions }
+    var all: [Built] { [app] + extensions }
 }

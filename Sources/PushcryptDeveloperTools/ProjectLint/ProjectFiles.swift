@@ -15,8 +15,6 @@ struct ProjectFiles {
 
     /// The path as the user wrote it.
     let root: String
-    private(set) var propertyLists: [String] = []
-    private(set) var entitlements: [String] = []
     private(set) var projects: [String] = []
     private(set) var swiftSources: [String] = []
 
@@ -41,8 +39,6 @@ struct ProjectFiles {
     }
 
     private mutating func sort(_ file: String, named name: String) {
-        if name.hasSuffix(".plist") { propertyLists.append(file) }
-        if name.hasSuffix(".entitlements") { entitlements.append(file) }
         if name == "project.pbxproj" { projects.append(file) }
         if name.hasSuffix(".swift"), name != "Package.swift" { swiftSources.append(file) }
     }

@@ -9,10 +9,9 @@ struct Settings {
 
     private var values: [String: String] = [:]
     /// Whether some settings could not be read, so that one that is not here may be set all the same.
-    private(set) var isIncomplete: Bool
+    private(set) var isIncomplete = false
 
-    init(target: String? = nil, configuration: String = "", isIncomplete: Bool = false) {
-        self.isIncomplete = isIncomplete
+    init(target: String, configuration: String) {
         values = ["CONFIGURATION": configuration, "CFBundleIdentifier": "$(PRODUCT_BUNDLE_IDENTIFIER)"]
         values["TARGET_NAME"] = target
         for folder in ["SRCROOT", "PROJECT_DIR"] { values[folder] = "." }

@@ -10,7 +10,7 @@ struct SigningRules {
     let installed: Installed
 
     var findings: [Finding] {
-        installed.all.compactMap(entitlementFinding) + (installed.app.map(pushFindings) ?? [])
+        installed.all.compactMap(entitlementFinding) + pushFindings(installed.app)
             + installed.extensions.compactMap(versionFinding)
     }
 
@@ -46,12 +46,12 @@ struct SigningRules {
     }
 
     private func versionFinding(_ built: Built) -> Finding? {
-        guard let own = version(built), let app = installed.app, let others = version(app), let info = built.info,
+        guard let own = version(built), let others = version(installed.app), let info = built.info,
             others.lexicographicallyPrecedes(own)
         else { return nil }
         return .error(
             info.file,
-            "\(built.name) needs a later iOS than \(app.name), so on the versions in between no push is opened",
+            "\(built.name) needs a later iOS than \(installed.app.name), so on the versions in between no push is opened",
             fix: "set IPHONEOS_DEPLOYMENT_TARGET of both to the same")
     }
 
