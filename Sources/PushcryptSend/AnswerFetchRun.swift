@@ -17,7 +17,7 @@ extension AnswerFetchArguments {
 
     func run(_ console: Console) throws {
         let (origin, keys) = try relay(console)
-        let destination = try login.destination(origin, proxy: login.proxyURL(console))
+        let destination = try Destination(origin, authorities: authorities)
         var source = AnswerRelay(origin: origin, keys: keys, destination: destination)
         let answers = try self.answers(console)
         var exit = ExitCode.done

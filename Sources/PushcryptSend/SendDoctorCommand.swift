@@ -37,8 +37,7 @@ extension DoctorArguments {
         }
         let hasLogin = authorization != nil || certificate != nil
         do {
-            let destination = try login.destination(
-                login.environment ?? .production, certificate, proxy: login.proxyURL(console))
+            let destination = try login.destination(login.environment ?? .production, certificate)
             let result = try Probe(destination: destination).send(
                 .harmless(topic: topic), authorization: authorization)
             findings += self.findings(result, destination.authority, hasLogin: hasLogin, console.now())

@@ -93,37 +93,30 @@ extension SendArguments {
         var settings = Sender.Settings()
         settings.dispatch.connections = connections ?? settings.dispatch.connections
         settings.dispatch.timeout = login.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
-        settings.dispatch.rate = rate
         settings.repeatsClear = repeatsClear
-        let proxy = try login.proxyURL(console)
         if let relay = relay {
             settings.lines = lineSettings(isForRelay: true)
-            try useRelay(relay, proxy: proxy, &settings, console)
+            try useRelay(relay, &settings, console)
             return settings
         }
         settings.lines = lineSettings(isForRelay: false)
         settings.standardEnvironment = login.environment ?? .production
-        // A line gets its turn within half of the time for retries.
-        if let rate = rate {
-            settings.dispatch.ahead = min(
-                settings.dispatch.ahead, max(1, rate * Int(settings.lines.retryFor) / 2000))
-        }
         let certificate = try login.certificate(console)
-        if let certificate { try refuseExpired(certificate, proxy: proxy, console) }
+        if let certificate { try refuseExpired(certificate, console) }
         for environment in PushEnvironment.allCases {
-            let destination = try login.destination(environment, certificate, proxy: proxy)
+            let destination = try login.destination(environment, certificate)
             settings.routes[environment] = APNsRoute(destination, token, console)
         }
         return settings
     }
 
     /// Everything goes to one publisher's relay.
-    private func useRelay(
-        _ text: String, proxy: String?, _ settings: inout Sender.Settings, _ console: Console
-    ) throws {
+    private func useRelay(_ text: String, _ settings: inout Sender.Settings, _ console: Console) throws {
         let origin = try SendArguments.origin(text)
         let keys = isDryRun ? { [] } : try pushKeys(console)
-        let route = RelayRoute(try login.destination(origin, proxy: proxy), origin, keys)
+        var destination = try Destination(origin, authorities: login.authorities)
+        destination.timeout = login.timeout.map { UInt64($0) } ?? destination.timeout
+        let route = RelayRoute(destination, origin, keys)
         settings.routes[settings.standardEnvironment] = route
         settings.dispatch.peer = "the relay"
         // A relay counts the requests of a server, and each has many messages.
@@ -140,12 +133,9 @@ extension SendArguments {
     }
 
     /// Refuses a certificate that has expired, if APNs says so too: otherwise this machine's clock may be wrong.
-    private func refuseExpired(
-        _ certificate: ClientCertificate, proxy: String?, _ console: Console
-    ) throws {
+    private func refuseExpired(_ certificate: ClientCertificate, _ console: Console) throws {
         guard certificate.hasExpired(at: console.now() / 1000), !isDryRun else { return }
-        let destination = try login.destination(
-            login.environment ?? .production, nil, proxy: proxy)
+        let destination = try login.destination(login.environment ?? .production, nil)
         let result = try Probe(destination: destination).send(.harmless(topic: nil), authorization: nil)
         if case .answer(let response) = result, let time = response.time, certificate.hasExpired(at: time / 1000) {
             throw Failure.usage("the certificate has expired", hint: "create a new one, or use --key")

@@ -35,56 +35,13 @@ extension SendLogin {
         return try ClientCertificate(certificate, passphrase: passphraseFile, console)
     }
 
-    func destination(
-        _ environment: PushEnvironment, _ certificate: ClientCertificate?, proxy: String?
-    ) throws -> Destination {
+    func destination(_ environment: PushEnvironment, _ certificate: ClientCertificate?) throws -> Destination {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }
         destination.certificate = certificate
-        return prepared(destination, proxy: proxy)
-    }
-
-    private func prepared(_ destination: Destination, proxy: String?) -> Destination {
-        var destination = destination
-        (destination.authorities, destination.proxy) = (authorities, proxy)
+        destination.authorities = authorities
         destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
         return destination
-    }
-
-    /// A publisher's relay, which must speak HTTP/2.
-    func destination(_ origin: RelayOrigin, proxy: String?) throws -> Destination {
-        let parts = origin.description.split(separator: "://", maxSplits: 1)
-        var destination = Destination(host: "", isSecure: parts[0] == "https")
-        try destination.take(String(parts[1]))
-        destination.withoutHTTP2 =
-            "it does not speak HTTP/2: nginx does with 'listen 443 ssl http2', from 1.25.1 on with 'http2 on'"
-        return prepared(destination, proxy: proxy)
-    }
-}
-
-extension SendLogin {
-    /// The URL of a proxy; nil for what the environment says.
-    ///
-    /// Refuses one that TLS leads to: libcurl would show it the certificate for APNs, and offer it HTTP/2.
-    func proxyURL(_ console: Console) throws -> String? {
-        if proxy?.contains("@") == true {
-            throw Failure.usage(
-                "--proxy has a login, which every user of this machine sees",
-                hint: "write the URL into a file of yours, and name it with --proxy-file; replace the password")
-        }
-        let written = try proxyFile.map { (file) throws in
-            try unsafe withSecret(from: file, console) { unsafe String(decoding: $0, as: UTF8.self) }
-        }
-        let url = written ?? proxy
-        // Which of them libcurl takes.
-        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        let used = url ?? names.lazy.compactMap(SystemEnvironment.variable).first { !$0.isEmpty }
-        guard used?.lowercased().hasPrefix("https://") != true else {
-            throw Failure.usage(
-                "the proxy's URL begins with https://",
-                hint: "write http://HOST:PORT in --proxy or https_proxy: what goes through it is encrypted in any case")
-        }
-        return url
     }
 }
 
@@ -99,6 +56,15 @@ extension PushEnvironment {
 }
 
 extension Destination {
+    /// A publisher's relay, which must speak HTTP/2.
+    init(_ origin: RelayOrigin, authorities: String?) throws {
+        let parts = origin.description.split(separator: "://", maxSplits: 1)
+        self.init(host: "", isSecure: parts[0] == "https", authorities: authorities)
+        try take(String(parts[1]))
+        withoutHTTP2 =
+            "it does not speak HTTP/2: nginx does with 'listen 443 ssl http2', from 1.25.1 on with 'http2 on'"
+    }
+
     /// Reads `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
     mutating func take(_ text: String) throws {
         let colon = text.lastIndex(of: ":")

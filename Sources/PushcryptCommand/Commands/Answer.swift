@@ -98,7 +98,7 @@ package struct AnswerFetchArguments: Sendable {
     private let relay: String?
     package let isFollowing: Bool
     package let isJSON: Bool
-    package let login: SendLogin
+    package let authorities: String?
     private let limit: Interval
     private let topic: TopicArgument
     private let store: StoreArguments
@@ -110,7 +110,9 @@ package struct AnswerFetchArguments: Sendable {
             SendArguments.relayOption, "ORIGIN", help: "the publisher's relay; default the store's setting 'relay'")
         topic = TopicArgument(&arguments, help: "the app, if its provider key is not bound to it")
         isJSON = arguments.json()
-        login = SendLogin(connection: &arguments)
+        arguments.group("the connection", isAdvanced: true)
+        authorities = arguments.authorities()
+        arguments.group(nil)
         store = StoreArguments(&arguments)
     }
 

@@ -60,10 +60,12 @@ package struct DoctorArguments: Sendable {
     package init(_ arguments: inout Arguments) {
         isSend = arguments.flag(Self.sendOption, help: "check the way to APNs instead of the store")
         store = StoreArguments(&arguments)
-        topic = arguments.value("--topic", "TOPIC", help: "the app that 'send' is to send for")
-        login = SendLogin(&arguments)
+        let names: [String]
+        ((topic, login), names) = arguments.given { arguments in
+            (arguments.value("--topic", "TOPIC", help: "the app that 'send' is to send for"), SendLogin(&arguments))
+        }
         isJSON = arguments.json()
-        for name in ["--topic"] + SendLogin.names { arguments.option(name, needs: Self.sendOption) }
+        for name in names { arguments.option(name, needs: Self.sendOption) }
     }
 }
 

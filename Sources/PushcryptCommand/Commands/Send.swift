@@ -35,7 +35,7 @@ extension Command {
             ],
             more: [
                 "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty refusals in a row of the login, or of a topic that never worked, one message at a time tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
-                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
+                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it, through the proxy that the variable https_proxy names. SIGTERM ends the reading; what is under way ends within --timeout.",
             ],
             examples: [
                 "pushcrypt seal --batch --emit request messages | pushcrypt send --key AuthKey_ABC123DEFG.p8 --team TEAM123456",
@@ -63,7 +63,6 @@ package struct SendArguments: Sendable {
     package let connections: Int?
     /// In seconds.
     package let retryFor: Int?
-    package let rate: Int?
     package let repeatsClear: Bool
     package let isInOrder: Bool
     package let isDryRun: Bool
@@ -88,7 +87,6 @@ package struct SendArguments: Sendable {
         log = arguments.log()
         arguments.group("how", isAdvanced: true)
         connections = arguments.count("--connections", "N", 1...64, help: "connections at a time; default 4")
-        rate = arguments.count("--rate", "N", 1...1_000_000, help: "requests a second at most")
         repeatsClear = arguments.flag(
             "--repeat-unencrypted",
             help: "also repeat unencrypted messages that may have arrived: a phone may ring twice")
@@ -105,7 +103,7 @@ package struct SendArguments: Sendable {
         arguments.option(
             Self.relayOption,
             excludes: [
-                "--key", "--certificate", "--environment", "--host", "--rate", "--repeat-unencrypted",
+                "--key", "--certificate", "--environment", "--host", "--repeat-unencrypted",
                 Self.tokenFileOption,
             ], hint: "the relay knows where Apple delivers to")
         file = arguments.optionalInput("FILE", help: "the messages, one object per line; default standard input")

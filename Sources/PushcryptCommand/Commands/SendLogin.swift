@@ -12,17 +12,8 @@ package struct SendLogin: Sendable {
     package let environment: PushEnvironment?
     package let host: String?
     package let authorities: String?
-    package let proxy: String?
-    /// The file with the URL of the proxy, which has a login in it.
-    package let proxyFile: String?
     /// In milliseconds.
     package let timeout: Int?
-
-    /// The names of the options.
-    static let names = [
-        "--key", "--key-id", "--team", "--certificate", "--certificate-passphrase-file", "--environment", "--host",
-        "--ca-file", "--proxy", "--proxy-file", "--timeout",
-    ]
 
     init(_ arguments: inout Arguments) {
         key = arguments.value(
@@ -38,7 +29,7 @@ package struct SendLogin: Sendable {
             "--environment", "WHICH", help: "the APNs of lines that do not say; default production")
         arguments.group("the connection", isAdvanced: true)
         host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
-        (authorities, proxy, proxyFile) = Self.way(&arguments)
+        authorities = arguments.authorities()
         timeout = arguments.milliseconds(
             "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 10s and 30s"
         )
@@ -48,28 +39,6 @@ package struct SendLogin: Sendable {
         arguments.option("--team", needs: "--key")
         arguments.option("--key", needs: "--team", hint: "the developer account shows it, ten characters")
         arguments.option("--certificate-passphrase-file", needs: "--certificate")
-    }
-
-    /// The options of a connection that needs no login at Apple.
-    init(connection arguments: inout Arguments) {
-        (key, keyID, team, certificate, passphraseFile) = (nil, nil, nil, nil, nil)
-        (environment, host, timeout) = (nil, nil, nil)
-        arguments.group("the connection", isAdvanced: true)
-        (authorities, proxy, proxyFile) = Self.way(&arguments)
-        arguments.group(nil)
-    }
-
-    private static func way(
-        _ arguments: inout Arguments
-    ) -> (authorities: String?, proxy: String?, proxyFile: String?) {
-        let authorities = arguments.value(
-            "--ca-file", "FILE", .file, help: "the CA certificates to trust for the host, instead of the system's")
-        let proxy = arguments.value(
-            "--proxy", "URL", help: "an HTTP proxy, http://HOST:PORT; default the variable https_proxy")
-        let proxyFile = arguments.value(
-            "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
-        arguments.atMostOne(of: "--proxy", "--proxy-file")
-        return (authorities, proxy, proxyFile)
     }
 
     /// The store's settings as options, for a command line without a login.
@@ -99,6 +68,12 @@ package struct SendLogin: Sendable {
         } catch let error as KeyStoreError where error.code == .storeMissing && !store.isGiven {
             return nil
         }
+    }
+}
+
+extension Arguments {
+    mutating func authorities() -> String? {
+        value("--ca-file", "FILE", .file, help: "the CA certificates to trust for the host, instead of the system's")
     }
 }
 

@@ -10,8 +10,6 @@ final class Dispatcher {
         var connections = 4
         /// How long an answer may take before its connection no longer counts, in milliseconds.
         var timeout: UInt64 = 30_000
-        /// The most requests a second; nil for no limit.
-        var rate: Int?
         /// The most requests on a connection, whatever it allows.
         var mostStreams = Int.max
         /// The most messages of a request, and their bytes.
@@ -60,7 +58,6 @@ final class Dispatcher {
     var decisionsInARow = 0
     /// When the newest request that was answered went out.
     var answeredSince: UInt64 = 0
-    private var rate: Rate
     private var nextSweep: UInt64 = 0
     private var overdue: [(sent: Sent, link: Int)] = []
     /// Whether the next attempt at a gate is the newest message: the oldest ones may all be bad.
@@ -78,7 +75,6 @@ final class Dispatcher {
         (self.settings, self.tokens) = (settings, tokens)
         batchSize = settings.mostMessages
         dialling = Dialling(random: settings.random)
-        rate = Rate(settings.rate)
     }
 
     /// The requests that are out.
@@ -213,13 +209,12 @@ extension Dispatcher {
     private func nextRequest(_ now: Moment) -> Action? {
         let open = open(now)
         let share = share(now)
-        guard window.allows(open), route.allows(now), rate.wait(at: now.uptime) == 0,
+        guard window.allows(open), route.allows(now),
             let index = links.firstIndex(where: { $0.isOpen && !$0.isFull(share) && !$0.isStalled(now) })
         else { return nil }
         let batch = take(now, open)
         guard !batch.isEmpty else { return nil }
         let sent = Sent(batch, token: tokens?.current(at: now) ?? 0, at: now.uptime)
-        rate.take()
         route.tries(now)
         if batch.contains(where: \.mayHaveArrived) { budget.add(-1) }
         requestsSent += 1
@@ -353,11 +348,7 @@ extension Dispatcher {
     func wakeTime(at now: Moment) -> UInt64? {
         var times: [UInt64] = []
         if let due = waiting.later.firstDue { times.append(due) }
-        if !waiting.ready.isEmpty {
-            let pause = rate.wait(at: now.uptime)
-            if pause > 0 { times.append(now.uptime + pause) }
-            if dialling.next > now.uptime { times.append(dialling.next) }
-        }
+        if !waiting.ready.isEmpty, dialling.next > now.uptime { times.append(dialling.next) }
         if unanswered > 0 || links.contains(where: { !$0.requests.isEmpty }) { times.append(nextSweep) }
         return times.min()
     }

@@ -43,23 +43,3 @@ struct Link {
     /// Whether it answers nothing any more: others are used meanwhile.
     func isStalled(_ now: Moment) -> Bool { !requests.isEmpty && now.uptime > heardAt + Self.patience }
 }
-
-/// A limit of requests a second, which lets through what a tenth of a second may have.
-struct Rate {
-    private let perSecond: Int?
-    private var tokens = 0.0
-    private var last: UInt64?
-
-    init(_ perSecond: Int?) { self.perSecond = perSecond }
-
-    /// Returns 0 if a request may go out, or the milliseconds until then.
-    mutating func wait(at now: UInt64) -> UInt64 {
-        guard let perSecond else { return 0 }
-        let most = max(1, Double(perSecond) / 10)
-        tokens = last.map { min(most, tokens + Double(now - min(now, $0)) * Double(perSecond) / 1000) } ?? 1
-        last = now
-        return tokens >= 1 ? 0 : UInt64(((1 - tokens) * 1000 / Double(perSecond)).rounded(.up))
-    }
-
-    mutating func take() { tokens -= 1 }
-}

@@ -10,8 +10,6 @@ struct Destination {
     var isSecure = true
     /// Certificates to trust instead of the system's.
     var authorities: String?
-    /// `http://host:port`; nil for what the environment says.
-    var proxy: String?
     /// How long a connection may take, in milliseconds. Longer attempts would notice the end of an outage late.
     var timeout: UInt64 = 10_000
     var certificate: ClientCertificate?
@@ -65,6 +63,14 @@ final class Dialer {
     private var timer: UInt64?
 
     init() throws {
+        // The one that libcurl takes. A proxy inside TLS would be shown the certificate for APNs, and offered HTTP/2.
+        let proxy = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].lazy
+            .compactMap(SystemEnvironment.variable).first { !$0.isEmpty }
+        guard proxy?.lowercased().hasPrefix("https://") != true else {
+            throw Failure.usage(
+                "the proxy's URL begins with https://",
+                hint: "write http://HOST:PORT in https_proxy: what goes through it is encrypted in any case")
+        }
         guard curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, let multi = unsafe curl_multi_init() else {
             throw Failure.failed("libcurl cannot start")
         }
@@ -135,7 +141,6 @@ extension Dialer {
             let isAlone = unsafe pushcrypt_curl_set_text(curl, CURLOPT_CAPATH, nil) == CURLE_OK
             isSet = isSet && set(CURLOPT_CAINFO, file) && isAlone
         }
-        if let proxy = destination.proxy { isSet = isSet && set(CURLOPT_PROXY, proxy) }
         // A connection in the clear stays in its network.
         if !destination.isSecure { isSet = isSet && set(CURLOPT_NOPROXY, "*") }
         let code = unsafe pushcrypt_curl_prepare_tls(

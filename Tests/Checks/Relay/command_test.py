@@ -151,9 +151,11 @@ def test_a_relay_behind_nginx_is_who_it_says(world):
         [answer] = own.send(own.lines(), "--retry-for", "2s", code=1)
         assert answer["error"]["code"] == "unreachable" and not place.mock.taken, answer
         with connect_proxy() as (url, asked):
-            for options in ((), ("--proxy", url)):
-                answers = own.send(own.lines(30), "--ca-file", relay.authority, *options)
+            for proxy in ("", url):
+                os.environ["https_proxy"] = proxy
+                answers = own.send(own.lines(30), "--ca-file", relay.authority)
                 assert [answer["status"] for answer in answers] == [200] * 30, answers
+        del os.environ["https_proxy"]
         assert set(asked) == {f"localhost:{relay.outer}"} and len(place.mock.taken) == 60, asked
 
 

@@ -80,6 +80,11 @@ def send(mock, lines, *options, code=0, **more):
     return run(command(mock, *options), lines, code, **more)
 
 
+def through(proxy):
+    """The environment of a program behind a proxy."""
+    return os.environ | {"https_proxy": proxy}
+
+
 def write(file, text):
     """Writes until the reader has gone."""
     with contextlib.suppress(BrokenPipeError), file:
@@ -225,7 +230,7 @@ def part_stopping(folder):
     """A run that ends early: each line that was read is answered."""
     text = text_of(line(n, payload={"aps": {}, "ENCRYPTED_DATA": "x"}) for n in range(45)) + b'{"to":'
     late = Fault("late", seconds=1)
-    for streams, options in ((5, ["--connections", "1"]), (100, []), (100, ["--rate", "3", "--retry-for", "2s"])):
+    for streams, options in ((5, ["--connections", "1"]), (100, [])):
         with apns(folder, late, streams=streams) as mock:
             ours, theirs = os.pipe()
             os.write(theirs, text)
@@ -373,43 +378,36 @@ def part_network(folder):
     """Proxies, IPv6 only, a name that does not exist."""
     with apns(folder) as mock:
         with proxy() as (url, asked):
-            send(mock, [line(1)], "--proxy", url)
+            send(mock, [line(1)], env=through(url))
             expect(asked == [f"localhost:{mock.port}"], asked)
         with proxy("403 Forbidden") as (forbidden, _), proxy("407 Proxy Authentication Required") as (locked, _):
-            for options, word in (
-                    (["--proxy", forbidden], "403"), (["--proxy", locked], "407"),
-                    (["--proxy", "http://127.0.0.1:1"], ""), (["--host", "no-such-name.invalid"], "resolve host")):
-                answers, said = send(mock, [line(2)], *options, "--retry-for", "1s", code=LATER)
-                expect(codes_of(answers) == ["unreachable"] and word in said, options, answers, said)
+            for variables, options, word in (
+                    (through(forbidden), [], "403"), (through(locked), [], "407"),
+                    (through("http://127.0.0.1:1"), [], ""), (os.environ, ["--host", "no-such-name.invalid"], "resolve host")):
+                answers, said = send(mock, [line(2)], *options, "--retry-for", "1s", code=LATER, env=variables)
+                expect(codes_of(answers) == ["unreachable"] and word in said, word, answers, said)
         # The password of a proxy is in no text, whatever is wrong with its URL.
         for url in (
                 "http://user:s3c/r3t@127.0.0.1:1", "http://user:s3c@r3t@127.0.0.1:1", "http://user:s3c r3t@127.0.0.1:1",
                 "http://user:s3cr3t@[::1", "http://user:s3cr3t@127.0.0.1:port", "ftp://user:s3cr3t@127.0.0.1:1",
                 "other://user:s3cr3t@127.0.0.1:1", "user:s3cr3t@no-such-name.invalid"):
-            with open(os.open(f"{folder}/proxy", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                file.write(url + "\n")
-            options = ["--proxy-file", f"{folder}/proxy"]
-            answers, said = send(mock, [line(2)], *options, "--retry-for", "1s", "--log", "json", code=None)
-            text = f"{answers} {said} {doctor(mock, *options, code=1)}"
+            answers, said = send(mock, [line(2)], "--retry-for", "1s", "--log", "json", code=None, env=through(url))
+            text = f"{answers} {said} {doctor(mock, code=1, proxy=url)}"
             expect("s3c" not in text and "r3t" not in text and "percent-encode" in said, url, text)
-        # Every user of the machine sees arguments. A proxy inside TLS would be shown the certificate for APNs.
-        for options, variables, word in (
-                (["--proxy", "http://user:s3cr3t@127.0.0.1:1"], {}, "--proxy-file"),
-                (["--proxy", "https://localhost:1"], {}, "begins with https://"),
-                ([], {"https_proxy": "HTTPS://localhost:1"}, "begins with https://"),
-                ([], {"ALL_PROXY": "https://localhost:1"}, "begins with https://")):
-            answers, said = send(mock, [line(2)], *options, code=MISUSE, env=os.environ | variables)
-            expect(word in said and "s3cr3t" not in said and not answers, options, said)
+        # A proxy inside TLS would be shown the certificate for APNs.
+        for variables in ({"https_proxy": "HTTPS://localhost:1"}, {"ALL_PROXY": "https://localhost:1"}):
+            answers, said = send(mock, [line(2)], code=MISUSE, env=os.environ | variables)
+            expect("begins with https://" in said and not answers, variables, said)
         expect(len(mock.taken) == 1, len(mock.taken))
     with apns(folder, address="::1") as mock:
         send(mock, [line(1)])
         expect(len(mock.taken) == 1, "IPv6")
-    return 18
+    return 16
 
 
-def doctor(mock, *options, login=True, code=0):
+def doctor(mock, *options, login=True, code=0, proxy=""):
     words = [PROGRAM, "doctor", "--send", "--json", *completed(mock, options, login, topic=TOPIC, timeout="3s")]
-    return run(words, code=code, env=os.environ | {"HOME": mock.folder})
+    return run(words, code=code, env=through(proxy) | {"HOME": mock.folder})
 
 
 def part_doctor(folder):
@@ -442,11 +440,11 @@ def part_doctor(folder):
                 ("not for this topic", "--certificate", f"{folder}/{OTHER}.pem"),
                 ("resolve host", "--host", "no-such-name.invalid"),
                 ("connect", "--host", "localhost:1"),
-                ("407", "--proxy", url),
                 # The system's authorities do not sign the local certificate.
                 ("certificate", "--ca-file", "/etc/ssl/certs/ca-certificates.crt"),
                 ("alternative certificate subject name", "--host", f"127.0.0.1:{mock.port}")):
             check(mock, words, *options)
+        check(mock, "407", proxy=url)
     for words, level, more in (
             ("s behind", "problem", {"ahead": 3600}), ("s ahead", "problem", {"ahead": -3600}),
             ("s behind", "warning", {"ahead": 60}), ("refuses the stream", "problem", {"fault": Fault("refuse")}),
