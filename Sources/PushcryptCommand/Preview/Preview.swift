@@ -23,7 +23,6 @@ extension Command {
         let output = OutputArguments(
             &a, help: "write to a file: its name ends in .svg, .html or .txt, and says what; default text")
         let file = a.optionalInput("FILE", help: "the payload or sealed push; default standard input")
-        let push = PreviewArguments(file: file, placeholder: placeholder, topic: topic, store: store)
         return { console in
             let path = output.file ?? ".txt"
             guard let ending = [".svg", ".html", ".txt"].first(where: path.hasSuffix) else {
@@ -31,7 +30,7 @@ extension Command {
                     "the name \(quoted(path)) does not say what to write", hint: "let it end in .svg, .html or .txt")
             }
             let categories = try categories.map { try console.readCategories($0) }
-            let push = try PreviewedPush(push, console)
+            let push = try PreviewedPush(file, placeholder, topic, store, console)
             let scene = Scene(push, categories: categories)
             let text = ending == ".svg" ? SVG(scene).text : ending == ".html" ? SVG(scene).page : scene.text(console)
             try console.deliver(secret: text, to: output)
@@ -60,14 +59,6 @@ extension PreviewedPush {
     }
 }
 
-/// The arguments for the push to draw.
-struct PreviewArguments: Sendable {
-    let file: String
-    let placeholder: PlaceholderArguments
-    let topic: TopicArgument
-    let store: StoreArguments
-}
-
 /// A push, and what a receiver delivers if it can open it, and if it cannot.
 struct PreviewedPush {
     /// The push as the relay sees it.
@@ -94,27 +85,30 @@ struct PreviewedPush {
     }
 
     /// Reads the push, and receives it twice.
-    init(_ arguments: PreviewArguments, _ console: Console) throws {
-        var bytes = try console.read(arguments.file, limit: ReceivedPush.maximumLength)
+    init(
+        _ file: String, _ placeholder: PlaceholderArguments, _ topic: TopicArgument, _ store: StoreArguments,
+        _ console: Console
+    ) throws {
+        var bytes = try console.read(file, limit: ReceivedPush.maximumLength)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        let topic = try arguments.topic.topic() ?? .example
+        let app = try topic.topic() ?? .example
         isSealedHere = try ReceivedPush(bytes).root[PayloadKeys.encryptedData] == nil
         if isSealedHere {
-            let phone = TemporaryPhone(topic: topic)
-            bytes = try phone.seal(bytes, arguments, console)
+            let phone = TemporaryPhone(topic: app)
+            bytes = try phone.seal(bytes, placeholder.choice, store, console)
             (shown, warnings) = Self.deliver(bytes, by: .keyFile(phone.opener), console)
         } else {
-            if let name = arguments.placeholder.given.first {
+            if let name = placeholder.given.first {
                 throw Failure.usage(
                     "\(name) goes with a payload that is not sealed yet", hint: "leave it out for a sealed push")
             }
-            (shown, warnings) = try Self.openWithoutTrace(bytes, arguments, console)
+            (shown, warnings) = try Self.openWithoutTrace(bytes, topic, store, console)
         }
         push = try ReceivedPush(bytes)
         length = bytes.count
         clear = IncomingPush(push).clear
         // Sealed to another phone's key, it does not open on this one.
-        fallback = Self.deliver(bytes, by: .keyFile(TemporaryPhone(topic: topic).opener), console).delivery
+        fallback = Self.deliver(bytes, by: .keyFile(TemporaryPhone(topic: app).opener), console).delivery
     }
 
     // MARK: Receiving
@@ -129,12 +123,10 @@ struct PreviewedPush {
 
     /// Opens with a store's keys, and changes nothing: the replay guard is a temporary one, and no certificate is kept.
     private static func openWithoutTrace(
-        _ bytes: ContiguousArray<UInt8>, _ arguments: PreviewArguments, _ console: Console
+        _ bytes: ContiguousArray<UInt8>, _ topic: TopicArgument, _ store: StoreArguments, _ console: Console
     ) throws -> (Delivery, warnings: [String]) {
         try TemporaryFolder().whileItExists { path in
-            let receiver = try CommandReceiver.store(
-                arguments.store, arguments.topic, console, NotificationReceiver.Policy()
-            ) {
+            let receiver = try CommandReceiver.store(store, topic, console, NotificationReceiver.Policy()) {
                 (store) throws in try (store.copy(), .temporary(in: path))
             }
             return deliver(bytes, by: receiver, console)
@@ -155,13 +147,9 @@ private struct TemporaryPhone {
     }
 
     func seal(
-        _ payload: ContiguousArray<UInt8>, _ arguments: PreviewArguments, _ console: Console
+        _ payload: ContiguousArray<UInt8>, _ given: PlaceholderChoice, _ store: StoreArguments, _ console: Console
     ) throws -> ContiguousArray<UInt8> {
-        var choice = arguments.placeholder.choice
-        if arguments.store.isGiven {
-            let store = try console.open(arguments.store)
-            choice = choice.otherwise(try store.placeholder())
-        }
+        let choice = store.isGiven ? given.otherwise(try console.open(store).placeholder()) : given
         let sealer = Sealer(provider: provider, topic: topic, placeholder: try choice.placeholder())
         return try sealer.seal(Sealer.Message(payload), to: device.publicKey, at: console.timestamp).json
     }
