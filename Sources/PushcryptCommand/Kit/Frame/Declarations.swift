@@ -47,14 +47,18 @@ package struct Option: Sendable {
         if let value { "\(name) \(value.name)" } else { name }
     }
 
-    package static let help = Option(
-        name: "--help", short: "-h", help: "show this help", value: nil, isRepeatable: false, isRequired: false)
+    package static let help = Option("--help", short: "-h", help: "show this help")
     package static let quiet = Option(
-        name: "--quiet", short: "-q", help: "write only errors and warnings to standard error", value: nil,
-        isRepeatable: false, isRequired: false)
-    package static let version = Option(
-        name: "--version", short: nil, help: "show the versions of this program and its libraries", value: nil,
-        isRepeatable: false, isRequired: false)
+        "--quiet", short: "-q", help: "write only errors and warnings to standard error")
+    package static let version = Option("--version", help: "show the versions of this program and its libraries")
+
+    init(
+        _ name: String, short: String? = nil, _ value: Value? = nil, isRepeatable: Bool = false,
+        isRequired: Bool = false, help: String
+    ) {
+        (self.name, self.short, self.value, self.help) = (name, short, value, help)
+        (self.isRepeatable, self.isRequired) = (isRepeatable, isRequired)
+    }
 }
 
 // MARK: Values
@@ -132,31 +136,21 @@ extension ValueKind {
 extension Arguments {
     /// Declares an option without a value; returns whether it was given.
     package mutating func flag(_ name: String, short: String? = nil, help: String) -> Bool {
-        let option = Option(
-            name: name, short: short, help: help, value: nil, isRepeatable: false, isRequired: false)
-        return !take(option).isEmpty
+        !take(Option(name, short: short, help: help)).isEmpty
     }
 
     /// Declares an option; returns its value, or nil if it was not given.
     package mutating func value(
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
     ) -> String? {
-        take(
-            Option(
-                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
-                isRequired: false)
-        ).first
+        take(Option(name, short: short, .init(name: valueName, kind: kind), help: help)).first
     }
 
     /// Declares a required option; returns its value.
     package mutating func requiredValue(
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
     ) -> String {
-        take(
-            Option(
-                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
-                isRequired: true)
-        ).first ?? ""
+        take(Option(name, short: short, .init(name: valueName, kind: kind), isRequired: true, help: help)).first ?? ""
     }
 
     /// Declares an option that may be given several times; returns its values in the order given.
@@ -164,10 +158,8 @@ extension Arguments {
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, isRequired: Bool = false,
         help: String
     ) -> [String] {
-        take(
-            Option(
-                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: true,
-                isRequired: isRequired))
+        let value = Option.Value(name: valueName, kind: kind)
+        return take(Option(name, short: short, value, isRepeatable: true, isRequired: isRequired, help: help))
     }
 
     /// The words of a type. A key path here would be made at run time, by every command.
