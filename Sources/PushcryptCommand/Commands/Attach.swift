@@ -41,13 +41,12 @@ extension Command {
             "--type", "TYPE",
             help: "a uniform type identifier such as public.jpeg; default from the name of a picture, sound or film")
         let name = a.value("--name", "NAME", help: "the phone's name for the file; default FILE without folders")
-        let signer = a.value("--sign-with", "NAME", help: "the provider key in the store, if not the default one")
         let keyFile = a.value(
             "--signing-key-file", "FILE", .secret,
             help: "the key that hedges, instead of a store's: a file, fd:N or -")
         let store = StoreArguments(&a)
         let force = a.force()
-        a.keyFile("--signing-key-file", excludesStoreAnd: ["--sign-with"])
+        a.keyFile("--signing-key-file")
         let file = a.operand("FILE", .input, help: "the file to seal; - for standard input that is a file")
         return { console in
             if output == "-", reference == nil {
@@ -69,7 +68,7 @@ extension Command {
             if let keyFile {
                 key = try console.readSigningKey(from: keyFile).hedge
             } else {
-                let signer = try Keys(.store(try console.open(store), signWith: signer)).anySigner()
+                let signer = try Keys(.store(try console.open(store), signWith: nil)).anySigner()
                 key = Sealer(signer: signer.signer, topic: signer.topic ?? .example)
             }
             let input = try InputFile(file, console)

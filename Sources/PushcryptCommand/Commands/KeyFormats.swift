@@ -21,7 +21,7 @@ extension Command {
         let isSecret = a.flag("--secret", help: "write the secret key: to --output, or into a pipe")
         let store = StoreArguments(&a)
         let output = OutputArguments(&a)
-        a.keyFile("--key-file", excludesStoreAnd: [])
+        a.keyFile("--key-file")
         let (kind, name) = (a.keyKind(), a.keyName())
         return { console in
             guard isSecret || format != nil else {

@@ -77,7 +77,6 @@ extension Console {
 private struct DeviceRotation: Sendable {
     private let confirms: Bool
     private let purges: Bool
-    private let acknowledged: String?
     /// In seconds.
     private let grace: Int?
     private let isPostQuantum: Bool
@@ -87,16 +86,12 @@ private struct DeviceRotation: Sendable {
         confirms = arguments.flag("--confirm", help: "the provider has the pending key: make it active")
         purges = arguments.flag("--purge", help: "destroy the old keys that ended a day ago")
         arguments.group("of a device's key", isAdvanced: true)
-        acknowledged = arguments.value(
-            "--acknowledged", "KEY-ID",
-            help: "with --confirm: the acknowledged key; nothing happens if another is pending")
         grace = arguments.seconds(
             "--grace", "TIME", 0...400 * 86_400,
             help: "with --confirm: how long the old key opens; default the store's, or 31d")
         isPostQuantum = arguments.postQuantum()
         arguments.atMostOne(of: "--confirm", "--purge", "--if-older-than")
         arguments.option("--post-quantum", excludes: ["--confirm", "--purge"], hint: "it is about a new key")
-        arguments.option("--acknowledged", needs: "--confirm")
         arguments.option("--grace", needs: "--confirm")
     }
 
@@ -135,20 +130,12 @@ private struct DeviceRotation: Sendable {
     private func confirm(_ key: RotatedKey, _ console: Console) throws {
         let setting = try key.store.seconds(.grace)
         let grace = (grace ?? setting).map { Interval.seconds(UInt64($0)) } ?? DeviceState.standardGrace
-        let keyID = acknowledged.flatMap(KeyID.init)
-        if keyID == nil, let acknowledged {
-            throw Failure.usage(
-                "--acknowledged cannot be \(quoted(acknowledged))",
-                hint: "write the key_id of the record, eight hexadecimal digits")
-        }
         let (state, confirmed) = try key.store.change { (state) throws(KeyStoreError) in
-            let confirmed = try state.confirm(key.name, acknowledged: keyID, grace: grace, at: console.timestamp)
+            let confirmed = try state.confirm(key.name, grace: grace, at: console.timestamp)
             return (state, confirmed)
         }
         guard let confirmed, let account = state.key(confirmed.keyID, at: console.timestamp)?.account else {
-            return console.hint(
-                keyID.map { "key \($0) is not pending: it was confirmed before, or the reply is an old one" }
-                    ?? "no key is pending: it was confirmed before, or a message has confirmed it")
+            return console.hint("no key is pending: it was confirmed before, or a message has confirmed it")
         }
         if key.isJSON { try console.write(state.text(of: confirmed, in: account, asJSON: true) + "\n") }
         let old = grace.seconds == 0 ? "opens no more" : "opens for \(durationText(Int(clamping: grace.seconds))) more"
