@@ -82,9 +82,3 @@ extension Destination {
         self.port = port
     }
 }
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20
-    }
-}

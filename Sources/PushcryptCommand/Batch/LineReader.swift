@@ -226,7 +226,7 @@ struct LineChunk: Sendable {
         forEachRange { number, range in
             guard range.count <= maximum else { return body(number, nil) }
             let text = ContiguousArray(bytes[range])
-            if !text.allSatisfy(\.isWhiteSpace) { body(number, text) }
+            if !text.allSatisfy(\.isBlank) { body(number, text) }
         }
     }
 
@@ -250,6 +250,6 @@ struct LineChunk: Sendable {
 }
 
 extension UInt8 {
-    /// Whether it is white space in JSON, such as the carriage return before a newline.
-    fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x0D || self == 0x09 }
+    /// Whether it is white space in JSON.
+    package var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

@@ -104,7 +104,7 @@ enum DeviceInput {
 
     /// Whether the bytes are a registration record, not a bare `pcr1…` or `pcrx1…`.
     static func isRecord(_ bytes: ContiguousArray<UInt8>) -> Bool {
-        bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
+        bytes.first { !$0.isBlank } == UInt8(ascii: "{")
     }
 
     /// Reads a registration record, a phone's post of one, or a bare `pcr1…` or `pcrx1…`.
@@ -140,7 +140,7 @@ extension ContiguousArray<UInt8> {
     var withoutMarks: ContiguousArray<UInt8> {
         let text = starts(with: byteOrderMark) ? dropFirst(byteOrderMark.count) : self[...]
         if text.first == UInt8(ascii: "{") { return ContiguousArray(text) }
-        let end = text.lastIndex { !$0.isWhiteSpace }.map { $0 + 1 } ?? text.startIndex
+        let end = text.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? text.startIndex
         return ContiguousArray(text[..<end])
     }
 }
@@ -150,8 +150,4 @@ extension Console {
     func readRecord(_ file: String) throws -> ContiguousArray<UInt8> {
         try read(file, limit: DeviceInput.maximumRecord).withoutMarks
     }
-}
-
-extension UInt8 {
-    fileprivate var isWhiteSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) }
 }

@@ -60,7 +60,7 @@ struct InputLines {
     /// Takes the next non-empty line, nil for one that is too long; returns nil if no line is complete.
     mutating func next() -> ContiguousArray<UInt8>?? {
         while let line = nextOfAny() {
-            if let line, line.allSatisfy(Self.isBlank) { continue }
+            if let line, line.allSatisfy(\.isBlank) { continue }
             return .some(line)
         }
         return nil
@@ -69,12 +69,10 @@ struct InputLines {
     /// Drops the beginning of a line after the last whole one; returns whether it counts as a line.
     mutating func dropBeginning() -> Bool {
         defer { (start, searched) = (bytes.count, bytes.count) }
-        guard !isSkipping, !bytes[start...].allSatisfy(Self.isBlank) else { return false }
+        guard !isSkipping, !bytes[start...].allSatisfy(\.isBlank) else { return false }
         number += 1
         return true
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 
     private mutating func nextOfAny() -> ContiguousArray<UInt8>?? {
         guard let end = bytes.firstNewline(from: searched) ?? (hasEnded && hasRest ? bytes.count : nil) else {

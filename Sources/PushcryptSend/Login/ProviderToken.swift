@@ -1,4 +1,3 @@
-internal import COpenSSL
 internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
@@ -42,9 +41,9 @@ final class ProviderToken {
             json.string(team, for: "iss")
             json.integer(time, for: "iat")
         }
-        let text = base64URL(header) + "." + base64URL(claims)
+        let text = Base64URL.string(header.span) + "." + Base64URL.string(claims.span)
         let signature = try key.signature(of: ContiguousArray(text.utf8))
-        return text + "." + base64URL(signature)
+        return text + "." + Base64URL.string(signature.span)
     }
 }
 
@@ -100,23 +99,4 @@ extension ProviderToken {
             console.warning("the provider token is not kept for the next process: \(error.message)")
         }
     }
-}
-
-/// Base64url without padding (RFC 7515, section 2).
-private func base64URL(_ bytes: ContiguousArray<UInt8>) -> String {
-    // With padding, and a zero byte at the end.
-    var text = ContiguousArray<UInt8>(repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-    _ = unsafe text.withUnsafeMutableBufferPointer { text in
-        unsafe bytes.withUnsafeBufferPointer {
-            unsafe EVP_EncodeBlock(text.baseAddress, $0.baseAddress, Int32($0.count))
-        }
-    }
-    let characters = text.prefix((bytes.count * 4 + 2) / 3).map { character in
-        switch character {
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        default: character
-        }
-    }
-    return String(decoding: characters, as: UTF8.self)
 }
