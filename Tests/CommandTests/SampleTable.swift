@@ -36,11 +36,11 @@ extension Command {
     /// Prints what it was given.
     fileprivate static let sampleSend = Command(
         "send", "send a message",
-        about: [
-            "Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.",
-            "A second paragraph.",
-        ],
-        more: ["Few people read this."],
+        about: """
+            Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.
+            A second paragraph.
+            """,
+        more: "Few people read this.",
         examples: [
             "sample send --to phone1 message.json", Example("sample send -t a -t b -", "from a pipe"),
         ]
@@ -98,7 +98,7 @@ extension Command {
     }
 
     fileprivate static let sampleDevice = Command(
-        group: "device", "work with devices", about: ["Devices receive messages."],
+        group: "device", "work with devices", about: "Devices receive messages.",
         examples: ["sample device add phone1"], [addDevice, listDevices])
 
     private static let addDevice = Command("add", "add a device", examples: ["sample device add phone1"]) { a in

@@ -5,9 +5,8 @@ internal import PushcryptKeyStore
 extension Command {
     static let answer = Command(
         group: "answer", "what users answer to notifications, back from their phones",
-        about: [
-            "'seal --answerable' asks for an answer. The phone seals it, and the app sends it over any channel: only this store opens it."
-        ],
+        about:
+            "'seal --answerable' asks for an answer. The phone seals it, and the app sends it over any channel: only this store opens it.",
         examples: [
             "pushcrypt seal --to phone1 --id deploy-17 --answerable approve.json",
             Example("pushcrypt --store phone open --answer APPROVE sealed.json > answer.txt", "as the phone's app"),
@@ -18,14 +17,14 @@ extension Command {
 
     private static let answerOpen = Command(
         "open", "open an answer, once",
-        about: [
-            "Writes who answered, to which message (as 'seal --json' names it), and what: rows on a terminal, JSON otherwise. Of each device the first answer to a message counts; the same again has \"repeated\": true, and another is refused as duplicate. An answer that does not open ends with exit 65.",
-            "A replaced key of a device, and the answer secret before 'key rotate', open answers for 32 days. 'key rotate --stolen' destroys the secret at once. A removed device answers nothing.",
-        ],
-        more: [
-            "The JSON has device, user if the store knows it, message_id, sent_at and at (milliseconds; at is when the user answered, by the phone's clock), action, and text if the user typed one.",
-            "--batch reads lines {\"answer\": \"…\"}, and writes {\"opened\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each, in order. It ends with 65 if one is an error, or with 1 if a line may succeed later. Other keys are passed through.",
-        ],
+        about: """
+            Writes who answered, to which message (as 'seal --json' names it), and what: rows on a terminal, JSON otherwise. Of each device the first answer to a message counts; the same again has "repeated": true, and another is refused as duplicate. An answer that does not open ends with exit 65.
+            A replaced key of a device, and the answer secret before 'key rotate', open answers for 32 days. 'key rotate --stolen' destroys the secret at once. A removed device answers nothing.
+            """,
+        more: """
+            The JSON has device, user if the store knows it, message_id, sent_at and at (milliseconds; at is when the user answered, by the phone's clock), action, and text if the user typed one.
+            --batch reads lines {"answer": "…"}, and writes {"opened": …}, with the object of --json, or {"error": …, "line": N} for each, in order. It ends with 65 if one is an error, or with 1 if a line may succeed later. Other keys are passed through.
+            """,
         examples: [
             "pushcrypt answer open --within 10m answer.txt",
             "pushcrypt answer open --batch < answers",
@@ -68,13 +67,12 @@ extension Command {
     ) -> Command {
         Command(
             "fetch", "take answers from a publisher's relay, and open them",
-            about: [
-                "A phone that cannot reach its server leaves answers with the publisher's relay, sealed, for an hour. This takes those for the store's push key, and writes each as 'answer open' does. The relay forgets an answer only after it was written: if this command is killed, the answer comes again, with \"repeated\": true.",
-                "Exits with 0 even if there are no answers. For an answer that does not open it prints a warning, goes on, and exits with 65 at the end.",
-            ],
-            more: [
-                "The relay can hold answers back: give approvals a --within. With --follow, an unreachable relay is tried again."
-            ],
+            about: """
+                A phone that cannot reach its server leaves answers with the publisher's relay, sealed, for an hour. This takes those for the store's push key, and writes each as 'answer open' does. The relay forgets an answer only after it was written: if this command is killed, the answer comes again, with "repeated": true.
+                Exits with 0 even if there are no answers. For an answer that does not open it prints a warning, goes on, and exits with 65 at the end.
+                """,
+            more:
+                "The relay can hold answers back: give approvals a --within. With --follow, an unreachable relay is tried again.",
             examples: [
                 "pushcrypt answer fetch --within 10m",
                 "pushcrypt answer fetch --follow --json | while read -r answer; do …; done",

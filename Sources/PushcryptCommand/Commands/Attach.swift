@@ -5,9 +5,8 @@ internal import PushcryptKeyStore
 extension Command {
     static let attach = Command(
         group: "attach", "seal a file for a notification, and open one",
-        about: [
-            "A file is sealed once, under a separate key, and stored where phones fetch it. The notification carries a reference with the key."
-        ],
+        about:
+            "A file is sealed once, under a separate key, and stored where phones fetch it. The notification carries a reference with the key.",
         examples: [
             "pushcrypt attach seal photo.jpg -o photo.sealed --reference photo.json",
             Example(
@@ -20,10 +19,10 @@ extension Command {
     /// Two passes over the file, and then the reference, which is written last because it says that all is done.
     private static let attachSeal = Command(
         "seal", "seal a file, and write its reference",
-        about: [
-            "Writes the sealed file, and its reference to standard output: a JSON object with the key, size and hash of the sealed file, and the type and name of the plain one. Give it to 'seal --attachment'. The reference is secret; the sealed file shows only its size and url.",
-            "The file is read twice, so it cannot come from a pipe; memory use is small and constant. The key that signs hedges the file's random key.",
-        ],
+        about: """
+            Writes the sealed file, and its reference to standard output: a JSON object with the key, size and hash of the sealed file, and the type and name of the plain one. Give it to 'seal --attachment'. The reference is secret; the sealed file shows only its size and url.
+            The file is read twice, so it cannot come from a pipe; memory use is small and constant. The key that signs hedges the file's random key.
+            """,
         examples: [
             Example(
                 "pushcrypt attach seal film.mov --type com.apple.quicktime-movie -o - --reference film.json | upload",
@@ -101,9 +100,8 @@ extension Command {
     /// One pass over the sealed file, into a plain one that appears only when everything agrees.
     private static let attachOpen = Command(
         "open", "open a sealed file with its reference",
-        about: [
-            "Writes the plain file only if the size, every part, the end and the hash agree, as a phone does; otherwise ends with exit 65. Nothing is fetched, and the reference's url and file name are not used."
-        ],
+        about:
+            "Writes the plain file only if the size, every part, the end and the hash agree, as a phone does; otherwise ends with exit 65. Nothing is fetched, and the reference's url and file name are not used.",
         examples: [
             "curl --proto =https https://files.example.com/7f3a | pushcrypt attach open --reference photo.json -o photo.jpg"
         ]

@@ -4,9 +4,9 @@ internal import PushcryptCommandKit
 extension Command {
     static let demo = Command(
         "demo", "show the main job step by step, with temporary stores",
-        about: [
-            "Runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end. With --keep it shows nothing, and leaves a folder to try commands on: the stores 'server' and 'phone', which know each other's public keys, and payload.json."
-        ], examples: ["pushcrypt demo", "pushcrypt demo --keep lab"]
+        about:
+            "Runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end. With --keep it shows nothing, and leaves a folder to try commands on: the stores 'server' and 'phone', which know each other's public keys, and payload.json.",
+        examples: ["pushcrypt demo", "pushcrypt demo --keep lab"]
     ) { a in
         let kept = a.value("--keep", "FOLDER", .folder, help: "make this new folder, with two stores and a payload")
         let table = a.table

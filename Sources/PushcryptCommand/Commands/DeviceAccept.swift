@@ -5,15 +5,15 @@ internal import PushcryptKeyStore
 extension Command {
     static let deviceAccept = Command(
         "accept", "answer what a phone posts without a session",
-        about: [
-            "Reads the body of what a phone posts to the address of its code: a request to pair, its signed record, the end of its device, an answer, or a hello. Prints the body of the answer, with status 200. The answer may say why the phone is refused, as does standard error.",
-            "No session is needed: a record counts only if the device's update key has signed it, which no server has. Nothing is lost if a post comes twice, late or changed.",
-            "Exit 65 without an answer is status 404: not a post, or there is no such code, or none any more. Any other failure is 503: the phone posts again.",
-        ],
-        more: [
-            "--json writes the response body as 'reply', with 'outcome' and 'device'. If the post is a user's answer, it is in 'answer': pass it to 'answer open'. Without --json such a post is refused, because the answer would be lost.",
-            "--serve listens on a Unix socket for a web server that speaks SCGI, such as nginx, and asks for the passphrase once. A request may have at most 64 KB and must arrive within 10 seconds. Before it replies to a post, it writes a line of JSON about it to standard output, without the reply. SIGTERM ends it.",
-        ],
+        about: """
+            Reads the body of what a phone posts to the address of its code: a request to pair, its signed record, the end of its device, an answer, or a hello. Prints the body of the answer, with status 200. The answer may say why the phone is refused, as does standard error.
+            No session is needed: a record counts only if the device's update key has signed it, which no server has. Nothing is lost if a post comes twice, late or changed.
+            Exit 65 without an answer is status 404: not a post, or there is no such code, or none any more. Any other failure is 503: the phone posts again.
+            """,
+        more: """
+            --json writes the response body as 'reply', with 'outcome' and 'device'. If the post is a user's answer, it is in 'answer': pass it to 'answer open'. Without --json such a post is refused, because the answer would be lost.
+            --serve listens on a Unix socket for a web server that speaks SCGI, such as nginx, and asks for the passphrase once. A request may have at most 64 KB and must arrive within 10 seconds. Before it replies to a post, it writes a line of JSON about it to standard output, without the reply. SIGTERM ends it.
+            """,
         examples: [
             "pushcrypt device accept < request > reply",
             "pushcrypt device accept --serve /run/pushcrypt/accept.sock > posts",

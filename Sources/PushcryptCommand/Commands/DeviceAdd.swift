@@ -5,9 +5,7 @@ internal import PushcryptKeyStore
 extension Command {
     static let device = Command(
         group: "device", "the devices that a provider seals for",
-        about: [
-            "Docs/Devices.md explains records, tokens, apps, removals, imports and exports."
-        ],
+        about: "Docs/Devices.md explains records, tokens, apps, removals, imports and exports.",
         [
             deviceAdd, .devicePair, .deviceAccept, .deviceList, .deviceShow, .deviceRemove, .deviceImport,
             .deviceExport, .devicePurge, .deviceTest,
@@ -15,14 +13,14 @@ extension Command {
 
     private static let deviceAdd = Command(
         "add", "register a device's public key, or a newer one",
-        about: [
-            "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
-            "Also reads what a phone posts in its user's session, {\"record\", \"signature\"}: an older record than the last one is refused. Take ID and USER from the session: the 'device' of a record that is not signed is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
-        ],
-        more: [
-            "--reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store does not have; the warning stale-store, that it has a certificate which this store never issued.",
-            "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 65, or with 1 if a line may succeed later. Other keys are passed through.",
-        ],
+        about: """
+            Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.
+            Also reads what a phone posts in its user's session, {"record", "signature"}: an older record than the last one is refused. Take ID and USER from the session: the 'device' of a record that is not signed is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.
+            """,
+        more: """
+            --reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store does not have; the warning stale-store, that it has a certificate which this store never issued.
+            --batch reads lines as 'device import' does, and answers each, once the device is stored, with {"device", "user", "reply"}. A failed line becomes {"error": {"code", "message"}, "line": N, …}, with 'reply' if the phone is to be told, and the command ends with 65, or with 1 if a line may succeed later. Other keys are passed through.
+            """,
         examples: [
             "pushcrypt device add phone1 record.json --user alice",
             Example(

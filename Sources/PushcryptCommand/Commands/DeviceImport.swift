@@ -7,10 +7,10 @@ extension Command {
     /// be imported again.
     static let deviceImport = Command(
         "import", "register many devices, or import what another store knows of them",
-        about: [
-            "Each line is an object: 'device', the provider's name for it; 'user', if known, who was logged in; 'token' and 'environment', if you keep them; and 'record', the registration record or key as the phone sent it. It is registered as by 'device add', but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, and the command ends with 65.",
-            "--from-export reads the output of 'device export'. A line takes effect if its suite, then its generation, then its 'updated' is later than the store's; a removal if its time is later. So two stores that import each other's exports end up equal. Never read what phones have sent this way.",
-        ],
+        about: """
+            Each line is an object: 'device', the provider's name for it; 'user', if known, who was logged in; 'token' and 'environment', if you keep them; and 'record', the registration record or key as the phone sent it. It is registered as by 'device add', but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, and the command ends with 65.
+            --from-export reads the output of 'device export'. A line takes effect if its suite, then its generation, then its 'updated' is later than the store's; a removal if its time is later. So two stores that import each other's exports end up equal. Never read what phones have sent this way.
+            """,
         examples: [
             "pushcrypt device import devices.ndjson",
             "pushcrypt --store A device export | pushcrypt --store B device import --from-export",

@@ -5,9 +5,8 @@ internal import PushcryptKeyStore
 extension Command {
     static let deviceList = Command(
         "list", "list the devices, one per line",
-        about: [
-            "Columns: the device, its key, the app, the key's age in days, the first digits of its push token or 'grant' if it has a relay's, the user."
-        ],
+        about:
+            "Columns: the device, its key, the app, the key's age in days, the first digits of its push token or 'grant' if it has a relay's, the user.",
         examples: [
             "pushcrypt device list",
             Example(

@@ -5,16 +5,14 @@ internal import PushcryptKeyStore
 extension Command {
     static let devicePair = Command(
         group: "pair", "pair a phone by a code on a screen, on a server without accounts",
-        about: [
-            "The app scans the code, and posts a sealed request to the server's address; the server gives it to 'device accept', and answers with the reply. See Docs/SelfHostedServer.md."
-        ],
+        about:
+            "The app scans the code, and posts a sealed request to the server's address; the server gives it to 'device accept', and answers with the reply. See Docs/SelfHostedServer.md.",
         [devicePairNew])
 
     private static let devicePairNew = Command(
         "new", "make a code for one phone",
-        about: [
-            "Prints the code, on a terminal also as a QR code if the program qrencode is installed. It is for one phone, and ends after 10 minutes. Anyone who sees it can pair: show it to its user alone."
-        ],
+        about:
+            "Prints the code, on a terminal also as a QR code if the program qrencode is installed. It is for one phone, and ends after 10 minutes. Anyone who sees it can pair: show it to its user alone.",
         examples: [
             "pushcrypt device pair new --url https://home.example.net/pair --topic com.example.app",
             "pushcrypt device pair new --url http://192.168.1.20:8080/pair --user alice",

@@ -5,10 +5,10 @@ internal import PushcryptKeyStore
 extension Command {
     static let deviceRemove = Command(
         "remove", "remove devices, and remember that they are gone",
-        about: [
-            "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
-            "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. The reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; another reason of status 410 is an error, and other answers are ignored. The forms of aioapns and node-apn are read too, with 'to' beside them. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked ends that grant but keeps the device; the reply to its next record says so. The same file may be read again.",
-        ],
+        about: """
+            Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.
+            --from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. The reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; another reason of status 410 is an error, and other answers are ignored. The forms of aioapns and node-apn are read too, with 'to' beside them. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked ends that grant but keeps the device; the reply to its next record says so. The same file may be read again.
+            """,
         examples: [
             "pushcrypt device remove phone1",
             "pushcrypt device remove --user alice --reason 'account closed'",
@@ -68,9 +68,8 @@ extension Command {
 
     static let devicePurge = Command(
         "purge", "forget that devices were removed",
-        about: [
-            "Keep removals while older data may be imported: otherwise an old backup brings the device back."
-        ], examples: ["pushcrypt device purge --older-than 90d"]
+        about: "Keep removals while older data may be imported: otherwise an old backup brings the device back.",
+        examples: ["pushcrypt device purge --older-than 90d"]
     ) { a in
         // In seconds.
         let age = a.requiredSeconds(

@@ -4,9 +4,8 @@ internal import PushcryptCommandKit
 extension Command {
     static let deviceTest = Command(
         "test", "create a test notification for a device",
-        about: [
-            "Seals 'Test notification' exactly as 'seal' does: a phone that shows it opens all others too. Send it with your own APNs client. Standard error says what to look for in the phone's journal."
-        ],
+        about:
+            "Seals 'Test notification' exactly as 'seal' does: a phone that shows it opens all others too. Send it with your own APNs client. Standard error says what to look for in the phone's journal.",
         examples: [
             "pushcrypt device test phone1 > push.json",
             Example(

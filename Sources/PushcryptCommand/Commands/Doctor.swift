@@ -32,10 +32,10 @@ extension Command {
     package static func doctor(_ run: @escaping @Sendable (DoctorArguments, Console) throws -> Void) -> Command {
         Command(
             "doctor", "find what is wrong, and say how to fix it",
-            about: [
-                "Checks libsodium, the clock, lockable memory and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work.",
-                "With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.",
-            ],
+            about: """
+                Checks libsodium, the clock, lockable memory and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work.
+                With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.
+                """,
             examples: [
                 "pushcrypt --store /var/lib/pushcrypt doctor --json",
                 "pushcrypt doctor --send --key AuthKey_ABC123DEFG.p8 --team TEAM123456",

@@ -4,7 +4,7 @@ internal import PushcryptCommandKit
 extension Command {
     static let help = Command(
         "help", "show how a command is used",
-        about: ["The word 'all' at the end shows everything. --json has all of it, for programs."],
+        about: "The word 'all' at the end shows everything. --json has all of it, for programs.",
         examples: ["pushcrypt help seal", "pushcrypt help seal all", "pushcrypt help exit-codes"]
     ) { a in
         let isJSON = a.json()
@@ -25,10 +25,10 @@ extension Command {
 
     static let completions = Command(
         "completions", "print the script that completes this program in a shell",
-        about: [
-            "Completes commands, options, words and files, but no names of the key store. Nothing on the line is evaluated. After an update, write the script again.",
-            "In ~/.bashrc: 'source <(pushcrypt completions bash)'. In ~/.zshrc, after compinit: 'source <(pushcrypt completions zsh)'. In config.fish: 'pushcrypt completions fish | source'.",
-        ],
+        about: """
+            Completes commands, options, words and files, but no names of the key store. Nothing on the line is evaluated. After an update, write the script again.
+            In ~/.bashrc: 'source <(pushcrypt completions bash)'. In ~/.zshrc, after compinit: 'source <(pushcrypt completions zsh)'. In config.fish: 'pushcrypt completions fish | source'.
+            """,
         examples: [
             "pushcrypt completions bash > ~/.local/share/bash-completion/completions/pushcrypt",
             Example("pushcrypt completions zsh > ~/.zfunc/_pushcrypt", "a folder of fpath"),

@@ -4,9 +4,8 @@ internal import PushcryptCommandKit
 extension Command {
     static let inspect = Command(
         "inspect", "show what the relay can read of a sealed payload",
-        about: [
-            "Needs no key and shows no secret: of a push the clear fields, the sizes, and the envelope's header; of a certificate, its text or the file of 'key certify', what it says. Push type, epoch and certificate of a message are sealed: 'open --json' shows the last two."
-        ],
+        about:
+            "Needs no key and shows no secret: of a push the clear fields, the sizes, and the envelope's header; of a certificate, its text or the file of 'key certify', what it says. Push type, epoch and certificate of a message are sealed: 'open --json' shows the last two.",
         examples: ["pushcrypt inspect sealed.json", "pushcrypt inspect certificate.json"]
     ) { a in
         let isJSON = a.json()

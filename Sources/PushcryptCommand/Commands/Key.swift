@@ -5,10 +5,10 @@ internal import PushcryptKeyStore
 extension Command {
     static let key = Command(
         group: "key", "this store's own keys: a provider's, which signs, and a device's, which opens",
-        about: [
-            "A NAME is that of the key in the store; without it, the default key is meant. --kind says which, if the store has keys of both kinds. The push key, of which a store has one, is named push.",
-            "Never share a key between protocols: what one produces may be accepted by the other.",
-        ],
+        about: """
+            A NAME is that of the key in the store; without it, the default key is meant. --kind says which, if the store has keys of both kinds. The push key, of which a store has one, is named push.
+            Never share a key between protocols: what one produces may be accepted by the other.
+            """,
         [
             keyNew, keyShow, .keyList, .keyRotate, .keyCertify, .keyOffline, .keyDefault, .keyRemove, .keyExport,
             .keyImport,
@@ -20,9 +20,8 @@ extension Command {
 
     private static let keyShow = Command(
         "show", "print the public key, or the record for the other side",
-        about: [
-            "--json prints the record: of a device, to register with; of a provider, for phones to pin, with its certificate. Of a device whose key is changing, the pending key is shown: it is the one to register, and already opens."
-        ],
+        about:
+            "--json prints the record: of a device, to register with; of a provider, for phones to pin, with its certificate. Of a device whose key is changing, the pending key is shown: it is the one to register, and already opens.",
         examples: [
             Example("pushcrypt key show --json", "the record"),
             "pushcrypt key show | pushcrypt --store P device add phone1 -",

@@ -5,9 +5,8 @@ internal import PushcryptKeyStore
 extension Command {
     static let keyExport = Command(
         "export", "write a key, also the secret one, for a backup or another program",
-        about: [
-            "With --secret, the active secret key, as a key file of this program or in the format of another; nothing protects it there. Of a provider it is the key that signs messages: from the first rotation on a signing key with its certificate, for 'seal --signing-key-file' ('key offline' moves the provider key itself). Without --secret, the public key in the format of another program. The formats of others have no topic and no generation: phones and providers need the record of 'key show --json'."
-        ],
+        about:
+            "With --secret, the active secret key, as a key file of this program or in the format of another; nothing protects it there. Of a provider it is the key that signs messages: from the first rotation on a signing key with its certificate, for 'seal --signing-key-file' ('key offline' moves the provider key itself). Without --secret, the public key in the format of another program. The formats of others have no topic and no generation: phones and providers need the record of 'key show --json'.",
         examples: [
             Example("pushcrypt key export --secret -o signing.key", "for a container that seals without a store"),
             "pushcrypt key export work --format pem --secret -o device.pem",
@@ -47,10 +46,10 @@ extension Command {
 
     static let keyImport = Command(
         "import", "take over a secret key from a file of this or another program",
-        about: [
-            "Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers; --kind push reads one as the push key. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/Keys.md has examples.",
-            "--public prints another program's public key in this program's form, and stores nothing: 'device add' and 'provider pin' read it.",
-        ],
+        about: """
+            Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers; --kind push reads one as the push key. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/Keys.md has examples.
+            --public prints another program's public key in this program's form, and stores nothing: 'device add' and 'provider pin' read it.
+            """,
         examples: [
             "pushcrypt key import --topic com.example.app provider.pem",
             "openssl genpkey -algorithm x25519 | pushcrypt key import -o device.key",

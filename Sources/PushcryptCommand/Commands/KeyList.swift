@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 extension Command {
     static let keyList = Command(
         "list", "list the keys of the store",
-        about: ["One key per line: the name, whose key it is, the public key, its app, and what it does now."],
+        about: "One key per line: the name, whose key it is, the public key, its app, and what it does now.",
         examples: ["pushcrypt key list", "pushcrypt key list --json"]
     ) { a in
         let (store, isJSON) = (StoreArguments(&a), a.json())
@@ -48,9 +48,9 @@ extension Command {
 
     static let keyRemove = Command(
         "remove", "destroy a key, and what it was for",
-        about: [
-            "Destroys every key of the name. With a device's keys, for example at a log-out, its pins go too. Asks first."
-        ], examples: ["pushcrypt key remove work", Example("pushcrypt key remove work --yes", "in a script")]
+        about:
+            "Destroys every key of the name. With a device's keys, for example at a log-out, its pins go too. Asks first.",
+        examples: ["pushcrypt key remove work", Example("pushcrypt key remove work --yes", "in a script")]
     ) { a in
         let kind = a.keyKind()
         let isAgreed = a.consent()

@@ -5,9 +5,7 @@ internal import PushcryptKeyStore
 extension Command {
     static let keyNewDevice = Command(
         "device", "create a device's key, which opens",
-        about: [
-            "Prints the public key, to register with the provider. The secret key stays in the store."
-        ],
+        about: "Prints the public key, to register with the provider. The secret key stays in the store.",
         examples: [
             "pushcrypt key new device",
             "pushcrypt key new device --name work --topic com.example.app",
@@ -29,13 +27,12 @@ extension Command {
 
     static let keyNewProvider = Command(
         "provider", "create a provider's key, which phones trust",
-        about: [
-            "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: anyone who copies the store speaks as the provider for ever.",
-            "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/Keys.md.",
-        ],
-        more: [
-            "With --provider and --provider-signer the key is one that exists already, in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets."
-        ],
+        about: """
+            Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: anyone who copies the store speaks as the provider for ever.
+            --offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/Keys.md.
+            """,
+        more:
+            "With --provider and --provider-signer the key is one that exists already, in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets.",
         examples: [
             "pushcrypt key new provider --topic com.example.app",
             Example(
@@ -83,10 +80,10 @@ extension Command {
 
     static let keyNewPush = Command(
         "push", "create the push key, which signs requests to a relay",
-        about: [
-            "For a server whose app's publisher has a relay: 'device add --reply' then names the key, phones fetch grants for it, and 'send --relay' signs with it. A store has one. Prints the public key.",
-            "With --next, the new key replaces the present one in 7 days. Until then phones fetch grants for both. Afterwards 'send' signs with the old key for phones that have sent no record since.",
-        ], examples: ["pushcrypt key new push", "pushcrypt key new push --next"]
+        about: """
+            For a server whose app's publisher has a relay: 'device add --reply' then names the key, phones fetch grants for it, and 'send --relay' signs with it. A store has one. Prints the public key.
+            With --next, the new key replaces the present one in 7 days. Until then phones fetch grants for both. Afterwards 'send' signs with the old key for phones that have sent no record since.
+            """, examples: ["pushcrypt key new push", "pushcrypt key new push --next"]
     ) { a in
         let isNext = a.flag("--next", help: "replace the present push key in 7 days")
         let (store, isJSON) = (StoreArguments(&a), a.json())

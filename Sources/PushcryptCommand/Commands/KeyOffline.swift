@@ -7,9 +7,9 @@ internal import PushcryptKeyStore
 extension Command {
     static let keyOffline = Command(
         "offline", "move a provider key out of the store",
-        about: [
-            "Writes the secret of a provider key to --output, reads it back, and destroys it in the store. If it signed messages itself, a signing key with a certificate takes over, and what it signed opens for 38 more days. Backups made before still hold the secret: destroy them. See Docs/Keys.md."
-        ], examples: ["pushcrypt key offline default -o provider.key"]
+        about:
+            "Writes the secret of a provider key to --output, reads it back, and destroys it in the store. If it signed messages itself, a signing key with a certificate takes over, and what it signed opens for 38 more days. Backups made before still hold the secret: destroy them. See Docs/Keys.md.",
+        examples: ["pushcrypt key offline default -o provider.key"]
     ) { a in
         let topic = TopicArgument(&a, help: "the app, if the key is not bound to it")
         let path = a.requiredValue("--output", short: "-o", "FILE", .file, help: "the file for the secret key")
@@ -36,9 +36,8 @@ extension Command {
 
     static let keyCertify = Command(
         "certify", "certify a signing key, where the provider key is",
-        about: [
-            "Where the provider key is: certifies the signing key of a request that 'key rotate --request' wrote. Shows the app, the signing key, and what ends when; compare the key with what the server showed. Epoch, floor and grace follow from the certificates in the request. Uses no store."
-        ],
+        about:
+            "Where the provider key is: certifies the signing key of a request that 'key rotate --request' wrote. Shows the app, the signing key, and what ends when; compare the key with what the server showed. Epoch, floor and grace follow from the certificates in the request. Uses no store.",
         examples: [
             "pushcrypt key certify request.json --provider-key-file provider.key -o certificate.json"
         ]

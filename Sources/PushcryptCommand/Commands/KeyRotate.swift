@@ -5,14 +5,14 @@ internal import PushcryptKeyStore
 extension Command {
     static let keyRotate = Command(
         "rotate", "change a key without losing a notification in flight",
-        about: [
-            "Of a provider: creates a signing key, certifies it with the provider key, and destroys the signing key before it. Phones follow with their next push. Planned, what the old key signed opens for 38 more days; with --stolen it ends at once. With several provider keys, name one.",
-            "Docs/Keys.md has the recipes.",
-        ],
-        more: [
-            "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer runs a program that has it certify, for example for a key in a hardware module.",
-            "Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.",
-        ],
+        about: """
+            Of a provider: creates a signing key, certifies it with the provider key, and destroys the signing key before it. Phones follow with their next push. Planned, what the old key signed opens for 38 more days; with --stolen it ends at once. With several provider keys, name one.
+            Docs/Keys.md has the recipes.
+            """,
+        more: """
+            With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer runs a program that has it certify, for example for a key in a hardware module.
+            Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.
+            """,
         examples: [
             Example("pushcrypt key rotate --if-older-than 90d", "from cron"),
             Example("pushcrypt key rotate --request --stolen -o request.json", "after a theft"),

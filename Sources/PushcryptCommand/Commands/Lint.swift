@@ -5,11 +5,11 @@ internal import PushcryptDeveloperTools
 extension Command {
     static let lint = Command(
         "lint", "find mistakes in a push, or in an app's project",
-        about: [
-            "Reads a push, sealed or not, or a line of 'seal --batch' or 'send', with what its headers say. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
-            "--ios checks the app and its extensions in each configuration of an Xcode project for mistakes that Xcode does not report: whether the system finds and starts the extensions, and whether they have the app's groups and topic. A setting that is not in the project's files counts as unknown, not as an error. plutil reads the property lists.",
-            "Ends with 65 for an error, with --strict also for a warning.",
-        ],
+        about: """
+            Reads a push, sealed or not, or a line of 'seal --batch' or 'send', with what its headers say. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.
+            --ios checks the app and its extensions in each configuration of an Xcode project for mistakes that Xcode does not report: whether the system finds and starts the extensions, and whether they have the app's groups and topic. A setting that is not in the project's files counts as unknown, not as an error. plutil reads the property lists.
+            Ends with 65 for an error, with --strict also for a warning.
+            """,
         examples: [
             "pushcrypt lint payload.json",
             Example("pushcrypt seal --to phone1 payload.json | pushcrypt lint --strict", "before it is sent"),

@@ -6,16 +6,15 @@ internal import PushcryptReceiver
 extension Command {
     static let open = Command(
         "open", "open a sealed payload, and show the notification",
-        about: [
-            "Writes the notification that a phone would show: a banner on a terminal, JSON otherwise. A push that does not open gives the fallback, with exit 65 and the reason on standard error. Nothing is fetched."
-        ],
-        more: [
-            "The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.",
-            "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 65 if one is an error, or with 1 if a line may succeed later. Other keys are passed through, except \"request_id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given.",
-            "A message that was shown before is passive, without sound and badge; with \"duplicate\": true, which came under another request or is too old to tell, also without category, attachments and full_body.",
-            "--answer writes what the app sends if the user chooses this action, for 'answer open' at the provider: the message has to be sealed with --answerable.",
-            "Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted. With --no-guard nothing is kept, so the same push opens the same way each time.",
-        ],
+        about:
+            "Writes the notification that a phone would show: a banner on a terminal, JSON otherwise. A push that does not open gives the fallback, with exit 65 and the reason on standard error. Nothing is fetched.",
+        more: """
+            The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.
+            --batch writes {"notification": …}, with the object of --json, or {"error": …, "line": N} for each line, in order, and ends with 65 if one is an error, or with 1 if a line may succeed later. Other keys are passed through, except "request_id", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given.
+            A message that was shown before is passive, without sound and badge; with "duplicate": true, which came under another request or is too old to tell, also without category, attachments and full_body.
+            --answer writes what the app sends if the user chooses this action, for 'answer open' at the provider: the message has to be sealed with --answerable.
+            Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted. With --no-guard nothing is kept, so the same push opens the same way each time.
+            """,
         examples: [
             "pushcrypt open --topic com.example.app sealed.json",
             Example(

@@ -9,10 +9,10 @@ extension Command {
 
     private static let providerPin = Command(
         "pin", "trust a provider's public key",
-        about: [
-            "Reads the output of 'key show' of the provider, which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. A record (--json) brings the newest certificate too; later ones come with messages.",
-            "An account trusts one provider key, or two while its app's releases change from one to the other. Accounts do not share what they trust.",
-        ],
+        about: """
+            Reads the output of 'key show' of the provider, which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. A record (--json) brings the newest certificate too; later ones come with messages.
+            An account trusts one provider key, or two while its app's releases change from one to the other. Accounts do not share what they trust.
+            """,
         examples: [
             "pushcrypt key show --json | pushcrypt --store D provider pin",
             "pushcrypt provider pin provider.pub --account work",
@@ -56,7 +56,7 @@ extension Command {
 
     private static let providerList = Command(
         "list", "list the providers that are pinned",
-        about: ["One pin per line: the account, the provider key, its app, the newest epoch, who pinned it."],
+        about: "One pin per line: the account, the provider key, its app, the newest epoch, who pinned it.",
         examples: ["pushcrypt provider list"]
     ) { a in
         let (store, isJSON) = (StoreArguments(&a), a.json())
@@ -77,9 +77,9 @@ extension Command {
 
     private static let providerUnpin = Command(
         "unpin", "stop trusting a provider",
-        about: [
-            "What is known of the key's certificates stays: pinned again, it cannot bring back a signing key that has ended."
-        ], examples: ["pushcrypt provider unpin pcs1…"]
+        about:
+            "What is known of the key's certificates stays: pinned again, it cannot bring back a signing key that has ended.",
+        examples: ["pushcrypt provider unpin pcs1…"]
     ) { a in
         let account = a.account()
         let store = StoreArguments(&a)

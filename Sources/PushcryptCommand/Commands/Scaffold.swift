@@ -9,11 +9,11 @@ extension Command {
 
     private static let scaffoldIOS = Command(
         "ios", "write a service extension, and the app's side of it",
-        about: [
-            "Writes an Xcode project with an app, a notification service extension and tests: the notification delegate, the way to the server, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/App.md.",
-            "In the folder Linux the same sources are a Swift package: 'swift test' sends pushes to a simulated phone.",
-            "--into writes the extension and the app's sources into the folder of a project that exists, and the steps that add them. --pass-clear-until then says what becomes of pushes that are not sealed yet: without it they would be masked from the day of the update.",
-        ],
+        about: """
+            Writes an Xcode project with an app, a notification service extension and tests: the notification delegate, the way to the server, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/App.md.
+            In the folder Linux the same sources are a Swift package: 'swift test' sends pushes to a simulated phone.
+            --into writes the extension and the app's sources into the folder of a project that exists, and the steps that add them. --pass-clear-until then says what becomes of pushes that are not sealed yet: without it they would be masked from the day of the update.
+            """,
         examples: [
             "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example -o Notifications",
             "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --into MyApp --pass-clear-until 2027-06-30",

@@ -5,16 +5,16 @@ internal import PushcryptKeyStore
 extension Command {
     static let seal = Command(
         "seal", "seal the content of an APNs payload",
-        about: [
-            "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
-            "--emit request writes what 'send' reads, with push tokens, --emit relay what 'send --relay' reads, --emit apns a file for a simulator. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/Provider.md.",
-        ],
-        more: [
-            "With --ttl, a phone shows the message up to 10 minutes longer; 0 means now or never.",
-            "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, apns_id, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too. A line of --to-file is an id, a public key, or an object with 'to' or 'to_user'.",
-            "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
-            "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
-        ],
+        about: """
+            Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.
+            --emit request writes what 'send' reads, with push tokens, --emit relay what 'send --relay' reads, --emit apns a file for a simulator. --batch takes a message per line, {"to": "phone1", "payload": {…}}: see Docs/Provider.md.
+            """,
+        more: """
+            With --ttl, a phone shows the message up to 10 minutes longer; 0 means now or never.
+            A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, apns_id, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {"error": {"code", "message"}, "line": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too. A line of --to-file is an id, a public key, or an object with 'to' or 'to_user'.
+            --fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.
+            --json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.
+            """,
         examples: [
             "pushcrypt seal --to phone1 --topic com.example.app payload.json",
             "pushcrypt seal --batch --emit request < messages | pushcrypt send > answers",

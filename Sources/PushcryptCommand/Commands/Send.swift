@@ -29,14 +29,14 @@ extension Command {
     package static func send(_ run: @escaping @Sendable (SendArguments, Console) throws -> Void) -> Command {
         Command(
             "send", "send sealed payloads to APNs, and say what it answers",
-            about: [
-                "Sends what 'seal --emit request' writes: each line has the device's 'token', and perhaps its 'environment'. Each line gets an answer, as APNs answers: 'status' and 'apns_id', or an error with 'status', 'reason' and 'retry', which says whether the same line may succeed later; then the line's other members. Lines that 'seal' refused are passed on. What was never sealed is refused, unless the line says \"unencrypted\":true.",
-                "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
-            ],
-            more: [
-                "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty refusals in a row of the login, or of a topic that never worked, one message at a time tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
-                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it, through the proxy that the variable https_proxy names. SIGTERM ends the reading; what is under way ends within --timeout.",
-            ],
+            about: """
+                Sends what 'seal --emit request' writes: each line has the device's 'token', and perhaps its 'environment'. Each line gets an answer, as APNs answers: 'status' and 'apns_id', or an error with 'status', 'reason' and 'retry', which says whether the same line may succeed later; then the line's other members. Lines that 'seal' refused are passed on. What was never sealed is refused, unless the line says "unencrypted":true.
+                Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.
+                """,
+            more: """
+                What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty refusals in a row of the login, or of a topic that never worked, one message at a time tries it until APNs accepts one. Standard error says when such an outage begins and ends.
+                Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it, through the proxy that the variable https_proxy names. SIGTERM ends the reading; what is under way ends within --timeout.
+                """,
             examples: [
                 "pushcrypt seal --batch --emit request messages | pushcrypt send --key AuthKey_ABC123DEFG.p8 --team TEAM123456",
                 Example(

@@ -7,9 +7,8 @@ internal import PushcryptKeyStore
 extension Command {
     static let initStore = Command(
         "init", "create a key store",
-        about: [
-            "A provider's store holds its keys and the devices, a phone's store its keys and the providers that it trusts; one store may be both. Only you can read it. The secrets are sealed under the file store.key in it, or under a passphrase, so a copied database alone opens nothing."
-        ],
+        about:
+            "A provider's store holds its keys and the devices, a phone's store its keys and the providers that it trusts; one store may be both. Only you can read it. The secrets are sealed under the file store.key in it, or under a passphrase, so a copied database alone opens nothing.",
         examples: [
             Example("pushcrypt init", "in the user's data directory"),
             "pushcrypt --store /var/lib/pushcrypt init",
@@ -41,9 +40,8 @@ extension Command {
 
     static let backup = Command(
         "backup", "copy the key store while it is in use",
-        about: [
-            "Writes the key store's database, as it is at one moment, to one new file, and checks every row of it. The store may be in use. Secrets in it are sealed: without store.key, or the passphrase, it opens nothing. Keep the key elsewhere. See Docs/Operations.md."
-        ],
+        about:
+            "Writes the key store's database, as it is at one moment, to one new file, and checks every row of it. The store may be in use. Secrets in it are sealed: without store.key, or the passphrase, it opens nothing. Keep the key elsewhere. See Docs/Operations.md.",
         examples: [
             "pushcrypt backup /backups/keystore-2026-11-23",
             Example("pushcrypt backup keystore.backup --store-key-output store.key.backup", "the key too, once"),
@@ -64,9 +62,8 @@ extension Command {
 
     static let restore = Command(
         "restore", "replace the key store with a backup",
-        about: [
-            "Replaces the content of the key store with a backup, after checking every row. Processes that use the store go on running. An existing store is replaced only with --replace. It loses what changed since the backup, but removed devices stay removed, opened answers stay opened, and later certificates and push keys are kept. Phones register again when the app starts, if their last registration is a day old. If the signing key was rotated since the backup, phones that know the new key refuse what the restored one signs: run 'key rotate'. A store with another store.key is never replaced: name an empty directory."
-        ],
+        about:
+            "Replaces the content of the key store with a backup, after checking every row. Processes that use the store go on running. An existing store is replaced only with --replace. It loses what changed since the backup, but removed devices stay removed, opened answers stay opened, and later certificates and push keys are kept. Phones register again when the app starts, if their last registration is a day old. If the signing key was rotated since the backup, phones that know the new key refuse what the restored one signs: run 'key rotate'. A store with another store.key is never replaced: name an empty directory.",
         examples: [
             Example("pushcrypt restore keystore.backup", "beside its store.key"),
             Example(

@@ -5,9 +5,9 @@ internal import PushcryptKeyStore
 extension Command {
     static let deviceExport = Command(
         "export", "write all devices, for 'device import --from-export'",
-        about: [
-            "One object per line: each device, then each removed device, with the time of its last change. Anyone who can change it decides which keys are sealed to."
-        ], examples: ["pushcrypt device export -o devices.ndjson"]
+        about:
+            "One object per line: each device, then each removed device, with the time of its last change. Anyone who can change it decides which keys are sealed to.",
+        examples: ["pushcrypt device export -o devices.ndjson"]
     ) { a in
         let store = StoreArguments(&a)
         let output = OutputArguments(&a)

@@ -5,10 +5,10 @@ internal import PushcryptKeyStore
 extension Command {
     static let explain = Command(
         "explain", "explain a code or a phone's journal, and how to fix it",
-        about: [
-            "Every refusal has a code: in messages, in the JSON of 'open', in the journal that an app keeps. Without an operand, lists all codes.",
-            "A journal, as an app exports it, is summarised by code: how often, when last, with which keys, and for which envelopes, by the fingerprints of 'seal --log' and 'inspect'. It contains no content, so it can be mailed.",
-        ],
+        about: """
+            Every refusal has a code: in messages, in the JSON of 'open', in the journal that an app keeps. Without an operand, lists all codes.
+            A journal, as an app exports it, is summarised by code: how often, when last, with which keys, and for which envelopes, by the fingerprints of 'seal --log' and 'inspect'. It contains no content, so it can be mailed.
+            """,
         examples: ["pushcrypt explain authentication-failed", "pushcrypt explain journal.json"]
     ) { a in
         let isJSON = a.json()

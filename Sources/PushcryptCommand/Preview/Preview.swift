@@ -6,10 +6,10 @@ internal import PushcryptReceiver
 extension Command {
     static let preview = Command(
         "preview", "draw a notification: as the relay sees it, as the phone shows it, and the fallback",
-        about: [
-            "A payload is sealed with temporary keys, without a store; with --store, the placeholder is the store's. A sealed push is opened as new with the store's keys, and changes nothing: a later 'open' treats it as new, and no rotation takes effect. If it does not open, the fallback is drawn, standard error has the reason, and the exit code is still 0.",
-            "Texts are drawn as in a banner and in the expanded view, with the actions of --categories. Localised texts appear as their keys, attachments as their types; nothing is fetched. SVG and HTML are light or dark as the reader's screen, and need no script, font or picture.",
-        ],
+        about: """
+            A payload is sealed with temporary keys, without a store; with --store, the placeholder is the store's. A sealed push is opened as new with the store's keys, and changes nothing: a later 'open' treats it as new, and no rotation takes effect. If it does not open, the fallback is drawn, standard error has the reason, and the exit code is still 0.
+            Texts are drawn as in a banner and in the expanded view, with the actions of --categories. Localised texts appear as their keys, attachments as their types; nothing is fetched. SVG and HTML are light or dark as the reader's screen, and need no script, font or picture.
+            """,
         examples: [
             "pushcrypt preview payload.json -o payload.html",
             Example(

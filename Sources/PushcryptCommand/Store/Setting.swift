@@ -5,8 +5,8 @@ internal import PushcryptKeyStore
 extension Command {
     static let config = Command(
         "config", "show or change the store's defaults, which options override",
-        about: ["Without NAME, shows all settings."]
-            + Setting.allCases.map { "\($0.rawValue): \($0.meaning)." },
+        about: "Without NAME, shows all settings.\n"
+            + Setting.allCases.map { "\($0.rawValue): \($0.meaning)." }.joined(separator: "\n"),
         examples: [
             "pushcrypt config", "pushcrypt config placeholder-title",
             "pushcrypt config topic com.example.app",

@@ -20,18 +20,18 @@ package struct Command: Sendable {
     /// `take` declares options, then operands, and takes their values. It does the same for every command line, and leaves
     /// all that can fail to the action it returns.
     package init(
-        _ name: String, _ summary: String, about: [String] = [], more: [String] = [], examples: [Example],
+        _ name: String, _ summary: String, about: String = "", more: String = "", examples: [Example],
         _ take: @escaping @Sendable (inout Arguments) -> Action
     ) {
-        (self.name, self.summary, self.about, self.more) = (name, summary, about, more)
+        (self.name, self.summary, self.about, self.more) = (name, summary, lines(about), lines(more))
         (self.examples, self.take, subcommands) = (examples, take, [])
     }
 
     /// Creates a group of commands, such as `device` for `device add`.
     package init(
-        group name: String, _ summary: String, about: [String] = [], examples: [Example] = [], _ commands: [Command]
+        group name: String, _ summary: String, about: String = "", examples: [Example] = [], _ commands: [Command]
     ) {
-        (self.name, self.summary, self.about, more) = (name, summary, about, [])
+        (self.name, self.summary, self.about, more) = (name, summary, lines(about), [])
         (self.examples, take, subcommands) = (examples, nil, commands)
     }
 
@@ -51,6 +51,9 @@ package struct Command: Sendable {
         return action
     }
 }
+
+/// The paragraphs of a text, one a line.
+private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
 
 /// A command line that shows how to use a command.
 package struct Example: Sendable, ExpressibleByStringLiteral {
