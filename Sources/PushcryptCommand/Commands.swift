@@ -31,44 +31,34 @@ extension CommandTable {
                     .demo, .scaffold, .lint, .explain, .doctor { try $0.check($1) }, .config, .completions, .help,
                 ]),
         ],
+        examples: [
+            Example("pushcrypt demo", "the main job, step by step"),
+            Example("pushcrypt seal --to phone1 --topic com.example.app payload.json", "on a provider's server"),
+            Example("pushcrypt open --topic com.example.app sealed.json", "the notification that the phone shows"),
+        ],
+        environment: [
+            "PUSHCRYPT_STORE": "the key store, if --store does not name one",
+            "XDG_DATA_HOME": "otherwise, the folder of the key store 'pushcrypt'",
+            "HOME": "otherwise, the key store is .local/share/pushcrypt below it",
+            "https_proxy":
+                "for 'send': an HTTP proxy, http://HOST:PORT, perhaps with USER:PASSWORD@ before the host",
+            "TMPDIR": "the place for the demo's folder",
+            "NO_COLOR": "turns colour off unless it is empty",
+            "TERM": "a terminal called dumb gets neither colour nor progress",
+        ],
+        files: [
+            "~/.local/share/pushcrypt": "the key store, a folder that only its owner can read",
+            "share/doc/pushcrypt/Docs":
+                "below the folder of the installation: the documents that help pages name, such as Docs/Send.md",
+            "store.key": "in a key store without a passphrase: the key under which its secrets are sealed",
+        ],
         version: {
             let suite = CipherSuite.xwing.isSupported ? ", post-quantum" : ""
             return "pushcrypt \(programVersion) (libsodium \(Sodium.version)\(suite))"
         },
-        page: programPage,
         sharedOptions: { arguments in
             _ = arguments.storePath()
             _ = arguments.json()
         },
         check: SecretText.refuse, failure: { Failure($0) }, jsonMessages: LogFormat.json.messages)
-
-    private static func terms(_ terms: KeyValuePairs<String, String>) -> [ProgramPage.Term] {
-        terms.map { .init(name: $0, help: $1) }
-    }
-
-    @Sendable private static func programPage() -> ProgramPage {
-        ProgramPage(
-            examples: [
-                Example("pushcrypt demo", "the main job, step by step"),
-                Example("pushcrypt seal --to phone1 --topic com.example.app payload.json", "on a provider's server"),
-                Example("pushcrypt open --topic com.example.app sealed.json", "the notification that the phone shows"),
-            ],
-            environment: terms([
-                "PUSHCRYPT_STORE": "the key store, if --store does not name one",
-                "XDG_DATA_HOME": "otherwise, the folder of the key store 'pushcrypt'",
-                "HOME": "otherwise, the key store is .local/share/pushcrypt below it",
-                "https_proxy":
-                    "for 'send': an HTTP proxy, http://HOST:PORT, perhaps with USER:PASSWORD@ before the host",
-                "TMPDIR": "the place for the demo's folder",
-                "NO_COLOR": "turns colour off unless it is empty",
-                "TERM": "a terminal called dumb gets neither colour nor progress",
-            ]),
-            files: terms([
-                "~/.local/share/pushcrypt": "the key store, a folder that only its owner can read",
-                "share/doc/pushcrypt/Docs":
-                    "below the folder of the installation: the documents that help pages name, such as Docs/Send.md",
-                "store.key": "in a key store without a passphrase: the key under which its secrets are sealed",
-            ]),
-            exitCodes: ExitCode.allCases.map { .init(name: "\($0.rawValue)", help: $0.meaning) })
-    }
 }

@@ -36,8 +36,7 @@ extension CommandTable {
                     commands: [.doctor { try $0.checkSending($1) }]),
             ],
             version: { "pushcrypt \(CommandTable.programVersion) (\(Libraries.versions))" },
-            page: { ProgramPage(examples: [], environment: [], files: [], exitCodes: []) },
-            sharedOptions: { _ in }, check: SecretText.refuse, failure: { Failure($0) },
+            check: SecretText.refuse, failure: { Failure($0) },
             jsonMessages: LogFormat.json.messages)
     }
 }

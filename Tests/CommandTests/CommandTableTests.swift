@@ -70,7 +70,7 @@ import Testing
     func examples(entry: Entry) throws {
         #expect(!entry.command.examples.isEmpty || entry.command.isGroup)
         for example in entry.command.examples { try check(example, of: entry.table) }
-        for example in entry.table.page().examples { try check(example, of: entry.table) }
+        for example in entry.table.examples { try check(example, of: entry.table) }
     }
 
     /// Reads the program's part of every stage of a pipe, without what the shell does with it.

@@ -15,14 +15,8 @@ extension CommandTable {
                 ]),
             Section(title: "more", commands: [.help]),
         ],
-        version: { "sample 7.0" },
-        page: {
-            ProgramPage(
-                examples: [Example("sample greet", "says hello")],
-                environment: [.init(name: "SAMPLE", help: "what is read")],
-                files: [.init(name: "~/.sample", help: "what is kept")],
-                exitCodes: CommandTable.pushcrypt.page().exitCodes)
-        },
+        examples: [Example("sample greet", "says hello")], environment: ["SAMPLE": "what is read"],
+        files: ["~/.sample": "what is kept"], version: { "sample 7.0" },
         sharedOptions: { arguments in
             _ = arguments.storePath()
             _ = arguments.json()

@@ -12,7 +12,7 @@ extension Command {
         let words = a.operands(
             "COMMAND", .command, help: "all words of the command, or exit-codes; default a list of all commands")
         return { console in
-            if words == [CommandTable.exitCodes.name], !isJSON { return try console.write(table.exitCodesText) }
+            if words == [CommandTable.exitCodes.name], !isJSON { return try console.write(CommandTable.exitCodesText) }
             let isWhole = words.last == "all"
             let path = try Parser(table: table).path(of: isWhole ? words.dropLast() : words)
             if isJSON {
@@ -73,14 +73,12 @@ struct CommandListing {
     }
 
     private func write(to json: inout JSONWriter) {
-        let page = table.page()
-        write([], table.summary, about: [], table.sections.flatMap(\.commands), page.examples, to: &json)
+        write([], table.summary, about: [], table.sections.flatMap(\.commands), table.examples, to: &json)
         write(table.sharedOptions + [.help, .version], to: &json)
         json.object(for: "topics") { json in
-            let topics = [("environment", page.environment), ("files", page.files), ("exit-status", page.exitCodes)]
-            for (name, terms) in topics {
-                write(terms.map { ($0.name, $0.help) }, for: name, to: &json)
-            }
+            write(table.environment.map { ($0, $1) }, for: "environment", to: &json)
+            write(table.files.map { ($0, $1) }, for: "files", to: &json)
+            write(CommandTable.exitCodeTerms.map { ($0, $1) }, for: "exit-status", to: &json)
         }
     }
 
@@ -113,12 +111,12 @@ struct CommandListing {
         }
     }
 
-    private func write(_ terms: [(name: String, help: String)], for name: String, to json: inout JSONWriter) {
+    private func write(_ terms: [(String, String)], for name: String, to json: inout JSONWriter) {
         json.array(for: name) { json in
-            for term in terms {
+            for (term, meaning) in terms {
                 json.object { json in
-                    json.string(term.name, for: "name")
-                    json.string(term.help, for: "help")
+                    json.string(term, for: "name")
+                    json.string(meaning, for: "help")
                 }
             }
         }

@@ -3,10 +3,12 @@ package struct CommandTable: Sendable {
     package let program: String
     package let summary: String
     package let sections: [Section]
+    package let examples: [Example]
+    /// The variables that are read, and the files.
+    package let environment: KeyValuePairs<String, String>
+    package let files: KeyValuePairs<String, String>
     /// The output of `--version`.
     package let version: @Sendable () -> String
-    /// The texts of the program's own page.
-    package let page: @Sendable () -> ProgramPage
     /// Declares the options that may also precede the command, for the commands that have them.
     let declareSharedOptions: @Sendable (inout Arguments) -> Void
     /// Refuses arguments that must not appear in messages, before they are parsed.
@@ -17,21 +19,17 @@ package struct CommandTable: Sendable {
     let jsonMessages: MessageFormat
 
     package init(
-        program: String, summary: String, sections: [Section],
-        version: @escaping @Sendable () -> String, page: @escaping @Sendable () -> ProgramPage,
-        sharedOptions: @escaping @Sendable (inout Arguments) -> Void,
+        program: String, summary: String, sections: [Section], examples: [Example] = [],
+        environment: KeyValuePairs<String, String> = [:], files: KeyValuePairs<String, String> = [:],
+        version: @escaping @Sendable () -> String,
+        sharedOptions: @escaping @Sendable (inout Arguments) -> Void = { _ in },
         check: @escaping @Sendable ([String]) throws -> Void,
         failure: @escaping @Sendable (any Error) -> Failure = { $0 as? Failure ?? .failed("\($0)") },
         jsonMessages: MessageFormat = .text
     ) {
-        self.program = program
-        self.summary = summary
-        self.sections = sections
-        self.version = version
-        self.page = page
-        declareSharedOptions = sharedOptions
-        self.check = check
-        self.failure = failure
+        (self.program, self.summary, self.sections, self.version) = (program, summary, sections, version)
+        (self.examples, self.environment, self.files) = (examples, environment, files)
+        (declareSharedOptions, self.check, self.failure) = (sharedOptions, check, failure)
         self.jsonMessages = jsonMessages
     }
 
@@ -46,8 +44,11 @@ package struct CommandTable: Sendable {
         }
     }
 
-    /// The word after `help` for the exit codes, and what its page is about.
+    /// The word after `help` for the exit codes, what its page is about, and the codes.
     package static let exitCodes = (name: "exit-codes", summary: "what the exit codes mean")
+    package static var exitCodeTerms: [(term: String, meaning: String)] {
+        ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }
+    }
 
     /// All commands, in the order of the sections.
     package var commands: [Command] { sections.flatMap(\.commands) }
@@ -84,33 +85,6 @@ package struct CommandTable: Sendable {
             if let command = section.commands.first(where: { $0.name == name }) { return command }
         }
         return nil
-    }
-}
-
-/// The texts of a program's own page.
-package struct ProgramPage: Sendable {
-    package let examples: [Example]
-    /// The variables that are read.
-    package let environment: [Term]
-    package let files: [Term]
-    package let exitCodes: [Term]
-
-    package init(examples: [Example], environment: [Term], files: [Term], exitCodes: [Term]) {
-        self.examples = examples
-        self.environment = environment
-        self.files = files
-        self.exitCodes = exitCodes
-    }
-
-    /// A name outside the program, and its meaning.
-    package struct Term: Sendable {
-        package let name: String
-        package let help: String
-
-        package init(name: String, help: String) {
-            self.name = name
-            self.help = help
-        }
     }
 }
 

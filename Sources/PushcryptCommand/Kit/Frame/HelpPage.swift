@@ -37,7 +37,6 @@ package struct HelpPage {
 
     /// The page of the program, after its synopsis.
     private var program: String {
-        let program = table.page()
         var page = ""
         for section in table.sections {
             page += list(section.title, isWhole ? leaves(of: section) : section.commands.map { ($0.name, $0.summary) })
@@ -45,7 +44,7 @@ package struct HelpPage {
         page += list("options", (table.sharedOptions + [.help, .version]).map(row))
         page += list(
             "more help", [("\(table.program) help \(CommandTable.exitCodes.name)", CommandTable.exitCodes.summary)])
-        return page + examples(program.examples)
+        return page + examples(table.examples)
     }
 
     /// How to see more than this page.
@@ -123,7 +122,5 @@ extension HelpPage {
 
 extension CommandTable {
     /// The page of the exit codes.
-    package var exitCodesText: String {
-        "\(Self.exitCodes.summary):\n" + listed(page().exitCodes.map { ($0.name, $0.help) })
-    }
+    package static var exitCodesText: String { "\(exitCodes.summary):\n" + listed(exitCodeTerms) }
 }
