@@ -82,7 +82,8 @@ struct Batch {
             written = (now, tally)
             tryToWriteMetrics(tally)
         }
-        finish(end.tally)
+        tryToWriteMetrics(end.tally)
+        if log != nil || console.messages.isTerminal { console.log("summary", report(end.tally).summary) }
         if let failure = end.failure { throw failure }
         guard end.isComplete || isStream && !output.sink.isFile else {
             throw console.failure(stoppedBy: stop, after: end.tally.lines)
@@ -93,13 +94,6 @@ struct Batch {
         try output.finish()
         if !end.isComplete, console.isInterrupted(by: stop) { throw ExitCode.interrupted }
         try ExitCode(refusedLines: end.tally.refused.keys).end()
-    }
-
-    /// Writes the last counts.
-    private func finish(_ tally: BatchTally) {
-        tryToWriteMetrics(tally)
-        guard log != nil || console.messages.isTerminal else { return }
-        console.log("summary", report(tally).summary)
     }
 
     private func report(_ tally: BatchTally) -> BatchReport {

@@ -24,23 +24,15 @@ extension Command {
         let file = a.optionalInput("FILE", help: "the key (pcs1…) or record; default standard input")
         return { console in
             let bytes = try console.readRecord(file)
-            let pin: ProviderPin
-            var topic = try topic.topic(console)
-            if bytes.first == UInt8(ascii: "{") {
-                let record = try naming("the provider's key") {
-                    try ProviderRecord(json: bytes, at: console.timestamp)
-                }
-                if let fault = record.certificateFault { throw Failure(fault, in: "the provider's record") }
-                pin = ProviderPin(record.publicKey, certificate: record.certificate)
-                topic = topic ?? record.topic
-            } else {
-                pin = try naming("the provider's key") {
-                    ProviderPin(try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self)))
-                }
+            let record = try naming("the provider's key") {
+                try ProviderRecord(keyOrJSON: bytes, at: console.timestamp)
             }
+            if let fault = record.certificateFault { throw Failure(fault, in: "the provider's record") }
+            let pin = ProviderPin(record.publicKey, certificate: record.certificate)
+            let topic = try topic.topic(console) ?? record.topic
             let store = try console.open(store)
             let account = try store.account(account)
-            let outcome = try advising([.topicMismatch: "--topic BUNDLE-ID names the account's app"]) { [topic] in
+            let outcome = try advising([.topicMismatch: "--topic BUNDLE-ID names the account's app"]) {
                 try store.change { (state) throws(KeyStoreError) in
                     try state.pin(pin, for: account, topic: topic)
                 }
@@ -135,5 +127,17 @@ extension SQLiteKeyStore {
     fileprivate func account(_ given: String?) throws -> String {
         if let given { return given }
         return try namesWithKeys().first ?? DeviceState.defaultName
+    }
+}
+
+extension ProviderRecord {
+    /// Reads a record, or a key alone.
+    init(keyOrJSON bytes: ContiguousArray<UInt8>, at now: Timestamp) throws {
+        if bytes.first == UInt8(ascii: "{") {
+            self = try ProviderRecord(json: bytes, at: now)
+        } else {
+            let key = try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self))
+            self.init(publicKey: key, topic: nil, generation: 1, createdAt: now)
+        }
     }
 }

@@ -190,11 +190,7 @@ extension Console {
     fileprivate func readProvider(_ text: String) throws -> ProviderRecord {
         let isKey = text.lowercased().hasPrefix("pcs")
         let bytes = isKey ? ContiguousArray(text.utf8) : try readRecord(text)
-        return try naming("--provider", exit: .usage) {
-            if bytes.first == UInt8(ascii: "{") { return try ProviderRecord(json: bytes, at: timestamp) }
-            let key = try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self))
-            return ProviderRecord(publicKey: key, topic: nil, generation: 1, createdAt: timestamp)
-        }
+        return try naming("--provider", exit: .usage) { try ProviderRecord(keyOrJSON: bytes, at: timestamp) }
     }
 }
 

@@ -25,8 +25,7 @@ package struct ScaffoldFolder {
             }
         case .file: throw .failed("\(quoted(self.path)) is a file")
         case .other:
-            var status = stat()
-            guard unsafe lstat(self.path, &status) != 0 else { throw .failed("\(quoted(self.path)) is not a folder") }
+            guard !Folder.hasEntry(at: self.path) else { throw .failed("\(quoted(self.path)) is not a folder") }
             exists = false
         }
     }
@@ -68,9 +67,8 @@ package struct ScaffoldFolder {
 
     private func add(_ files: [ScaffoldFile]) throws(Failure) {
         for file in files {
-            var status = stat()
             let place = "\(path)/\(file.path)"
-            guard unsafe lstat(place, &status) != 0 else {
+            guard !Folder.hasEntry(at: place) else {
                 throw .failed("\(quoted(place)) exists", hint: "move it away: this command replaces no file")
             }
         }
