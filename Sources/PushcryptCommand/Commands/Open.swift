@@ -13,7 +13,7 @@ extension Command {
             --batch writes {"notification": …}, with the object of --json, or {"error": …, "line": N} for each line, in order, and ends with 65 if one is an error, or with 1 if a line may succeed later. Other keys are passed through, except "request_id", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given.
             A message that was shown before is passive, without sound and badge; with "duplicate": true, which came under another request or is too old to tell, also without category, attachments and full_body.
             --answer writes what the app sends if the user chooses this action, for 'answer open' at the provider: the message has to be sealed with --answerable.
-            Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted. With --no-guard nothing is kept, so the same push opens the same way each time.
+            Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted. 'preview --store' keeps nothing.
             """,
         examples: [
             "pushcrypt open --topic com.example.app sealed.json",
@@ -39,24 +39,23 @@ extension Command {
         let batch = BatchArguments(&a)
         a.group(nil)
         let store = StoreArguments(&a)
-        a.keyFile("--device-key-file", excludesStoreAnd: ["--request-id", "--duplicates", "--no-guard"])
+        a.keyFile("--device-key-file", excludesStoreAnd: ["--request-id", "--duplicates"])
         a.atMostOne(of: "--banner", "--json", "--answer")
         let file = a.optionalInput("FILE", help: "the received push; default standard input")
         return { console in
             if !isBatch {
                 try batch.refuse(beside: "pushes")
-                return try arguments.withReceiver(store, console) { receiver in
-                    let push = PushToOpen(try console.readPush(file), mayPassInTheClear: arguments.passesClear)
-                    let (received, warnings) = receiver.receive(
-                        push, as: arguments.pushClass, requestID: arguments.requestID, at: console.timestamp)
-                    for warning in warnings { console.warning(warning) }
-                    let delivery = try fullBody.map { try received.extended(by: $0, console) } ?? received
-                    defer { if arguments.isGuarded { receiver.finish(delivery, at: console.timestamp) } }
-                    if let answer, let opened = delivery.opened {
-                        return try console.deliver(opened.answer(answer, at: console.timestamp) + "\n", to: output)
-                    }
-                    try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
+                let receiver = try CommandReceiver(arguments, store, console)
+                let push = PushToOpen(try console.readPush(file), mayPassInTheClear: arguments.passesClear)
+                let (received, warnings) = receiver.receive(
+                    push, as: arguments.pushClass, requestID: arguments.requestID, at: console.timestamp)
+                for warning in warnings { console.warning(warning) }
+                let delivery = try fullBody.map { try received.extended(by: $0, console) } ?? received
+                defer { receiver.finish(delivery, at: console.timestamp) }
+                if let answer, let opened = delivery.opened {
+                    return try console.deliver(opened.answer(answer, at: console.timestamp) + "\n", to: output)
                 }
+                return try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
             }
             let single = [
                 ("--request-id", arguments.requestID != nil), ("--full-body", fullBody != nil),
@@ -69,12 +68,10 @@ extension Command {
             let run = Batch(
                 verb: .opened, jobs: arguments.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true,
                 options: batch, output: output, console: console)
-            try arguments.withReceiver(store, console) { receiver in
-                let worker = OpenWorker(
-                    receiver: receiver, mayPassInTheClear: arguments.passesClear, pushClass: arguments.pushClass,
-                    console: console, form: LineForm(.open, console))
-                try run.run(file: file) { worker }
-            }
+            let worker = OpenWorker(
+                receiver: try CommandReceiver(arguments, store, console), mayPassInTheClear: arguments.passesClear,
+                pushClass: arguments.pushClass, console: console, form: LineForm(.open, console))
+            try run.run(file: file) { worker }
         }
     }
 }
@@ -138,8 +135,6 @@ struct ReceiverArguments: Sendable {
     let pushClass: PushClass
     let requestID: String?
     let duplicates: DuplicatePolicy?
-    /// Whether messages and what they tell are noted.
-    let isGuarded: Bool
     let deviceKeyFile: String?
     let providers: [String]
     let passesClear: Bool
@@ -154,8 +149,6 @@ struct ReceiverArguments: Sendable {
             help:
                 "a message shown before under another request: without sound, the fallback, or nothing, as also for withdrawn and dropped ones; default quiet"
         )
-        isGuarded = !arguments.flag(
-            "--no-guard", help: "note nothing, so that the same push opens the same way again")
         deviceKeyFile = arguments.value(
             "--device-key-file", "FILE", .secret, help: "open with this key, instead of a store's: a file, fd:N or -")
         providers = arguments.values(
@@ -165,23 +158,8 @@ struct ReceiverArguments: Sendable {
     }
 }
 
-extension ReceiverArguments {
-    /// Calls `body` with the receiver; without a guard, its notes are discarded afterwards.
-    func withReceiver<R>(
-        _ store: StoreArguments, _ console: Console, _ body: (CommandReceiver) throws -> R
-    ) throws -> R {
-        if isGuarded { return try body(CommandReceiver(self, store, notingIn: nil, console)) }
-        return try TemporaryFolder().whileItExists { path in
-            try body(CommandReceiver(self, store, notingIn: path, console))
-        }
-    }
-}
-
 extension CommandReceiver {
-    /// - Parameter folder: An empty folder for notes on the messages; nil for the store's own place.
-    fileprivate init(
-        _ arguments: ReceiverArguments, _ store: StoreArguments, notingIn folder: String?, _ console: Console
-    ) throws {
+    fileprivate init(_ arguments: ReceiverArguments, _ store: StoreArguments, _ console: Console) throws {
         if let source = arguments.deviceKeyFile {
             self = .keyFile(try Self.opener(with: source, arguments, console))
             return
@@ -195,8 +173,7 @@ extension CommandReceiver {
         policy.duplicates = arguments.duplicates ?? .quiet
         policy.hasFilteringEntitlement = arguments.duplicates == .suppress
         self = try .store(store, arguments.topic, console, policy) { keys in
-            guard let folder else { return (keys, try console.openExtensionDatabase(of: store)) }
-            return try (keys.copy(), .temporary(in: folder))
+            (keys, try console.openExtensionDatabase(of: store))
         }
     }
 
