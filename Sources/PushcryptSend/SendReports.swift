@@ -110,47 +110,39 @@ struct SendMetrics {
     let counts: SendCounts
     var state = SendState()
 
-    /// The text exposition format, version 0.0.4.
     var text: String {
-        family("send_build_info", "The version.", [("{version=\"\(CommandTable.programVersion)\"}", 1)], "gauge")
-            + family("send_lines_total", "Lines read.", [("", counts.lines)])
-            + family("send_accepted_total", "Messages that APNs accepted.", [("", counts.accepted)])
-            + family(
+        metrics("send_build_info", "The version.", [("{version=\"\(CommandTable.programVersion)\"}", 1)], type: "gauge")
+            + metrics("send_lines_total", "Lines read.", [("", counts.lines)])
+            + metrics("send_accepted_total", "Messages that APNs accepted.", [("", counts.accepted)])
+            + metrics(
                 "send_failed_total", "Messages that were not accepted, by code.",
                 labelled("code", counts.failed, always: SendCode.allCases.map(\.rawValue)))
-            + family("send_requests_total", "Requests, with repeated ones.", [("", counts.requests)])
-            + family(
+            + metrics("send_requests_total", "Requests, with repeated ones.", [("", counts.requests)])
+            + metrics(
                 "send_answers_total", "Answers that did not accept a message, by status and reason.",
                 labelled(
                     "answer", counts.answers,
                     always: ["429 TooManyRequests", "503 ServiceUnavailable", "none", "unread"]))
-            + family("send_connections_total", "Connections opened.", [("", state.connections)])
-            + family("send_requests_open", "Requests without an answer.", [("", state.inFlight)], "gauge")
-            + family("send_connected", "Whether there is a connection.", [("", state.isConnected ? 1 : 0)], "gauge")
-            + family(
+            + metrics("send_connections_total", "Connections opened.", [("", state.connections)])
+            + metrics("send_requests_open", "Requests without an answer.", [("", state.inFlight)], type: "gauge")
+            + metrics(
+                "send_connected", "Whether there is a connection.", [("", state.isConnected ? 1 : 0)], type: "gauge")
+            + metrics(
                 "send_paused", "What keeps messages from APNs, by kind.",
                 labelled(
                     "kind", Dictionary(grouping: state.troubles, by: \.kind.rawValue).mapValues(\.count),
-                    always: Trouble.Kind.allCases.map(\.rawValue)), "gauge")
-            + family("send_waiting", "Messages without an answer.", [("", state.waiting)], "gauge")
-            + family("send_deferred", "Those that wait for another attempt.", [("", state.deferred)], "gauge")
-            + family("send_oldest_seconds", "How long the oldest message waits.", [("", state.oldest)], "gauge")
-            + family(
+                    always: Trouble.Kind.allCases.map(\.rawValue)), type: "gauge")
+            + metrics("send_waiting", "Messages without an answer.", [("", state.waiting)], type: "gauge")
+            + metrics("send_deferred", "Those that wait for another attempt.", [("", state.deferred)], type: "gauge")
+            + metrics("send_oldest_seconds", "How long the oldest message waits.", [("", state.oldest)], type: "gauge")
+            + metrics(
                 "send_last_success_seconds", "When a message was last accepted, since 1970; 0 for never.",
-                [("", Int((state.acceptedAt ?? 0) / 1000))], "gauge")
+                [("", Int((state.acceptedAt ?? 0) / 1000))], type: "gauge")
             + counts.latency.text("send_answer_seconds", "Seconds from a request to its answer.")
     }
 
     private func labelled(_ label: String, _ counts: [String: Int], always names: [String]) -> [(String, Int)] {
         Dictionary(names.map { ($0, 0) }, uniquingKeysWith: { $1 }).merging(counts) { $1 }
             .sorted { $0.key < $1.key }.map { ("{\(label)=\"\($0.key)\"}", $0.value) }
-    }
-
-    private func family(
-        _ name: String, _ help: String, _ samples: [(labels: String, value: Int)], _ type: String = "counter"
-    ) -> String {
-        samples.reduce("# HELP pushcrypt_\(name) \(help)\n# TYPE pushcrypt_\(name) \(type)\n") {
-            "\($0)pushcrypt_\(name)\($1.labels) \($1.value)\n"
-        }
     }
 }

@@ -70,41 +70,34 @@ struct BatchReport {
         ] + payloads + [("seconds", .seconds(nanoseconds)), ("rate", .number(rate))]
     }
 
-    /// For the textfile collector of Prometheus: the text exposition format, version 0.0.4.
-    var metrics: String {
+    /// The counts, for Prometheus.
+    var text: String {
         let things = verb == .registered ? "Devices" : verb == .answered ? "Answers" : "Messages"
-        return family("lines_total", "Lines answered.", [("", "\(tally.lines)")])
-            + family("\(verb)_total", "\(things) that were \(verb).", [("", "\(tally.done)")])
-            + family(
+        return metrics("lines_total", "Lines answered.", [("", "\(tally.lines)")])
+            + metrics("\(verb)_total", "\(things) that were \(verb).", [("", "\(tally.done)")])
+            + metrics(
                 "refused_total", "\(things) refused, by error code.",
                 tally.refused.sorted { $0.key < $1.key }.map { ("{code=\"\($0.key)\"}", "\($0.value)") })
             + (verb.hasPayloads ? payloadMetrics : "")
-            + family(
+            + metrics(
                 "work_seconds_total", "Working seconds of all threads.",
                 [("", decimalText(nanoseconds: tally.nanoseconds))])
-            + family(
+            + metrics(
                 "run_seconds_total", "Seconds since the batch began.", [("", decimalText(nanoseconds: nanoseconds))])
             + tally.latency.text("line_seconds", "Seconds from the reading of a line to its answer.")
     }
 
     /// Replaces the file as a whole, so that it is never read half written.
     func writeMetrics(to path: String) throws {
-        try OutputFile.write(ContiguousArray(metrics.utf8).span, to: path, mode: 0o666, force: true)
+        try OutputFile.write(ContiguousArray(text.utf8).span, to: path, mode: 0o666, force: true)
     }
 
     private var payloadMetrics: String {
-        family(
+        metrics(
             "unencrypted_total", "Messages sent unsealed because their device has no key.",
             [("", "\(tally.unencrypted)")])
-            + family(
+            + metrics(
                 "\(verb)_bytes_total", "Bytes of the payloads that were \(verb), by the size of their sealed content.",
                 tally.bytes.sorted { $0.key < $1.key }.map { ("{bucket=\"\($0.key)\"}", "\($0.value)") })
-    }
-
-    private func family(_ name: String, _ help: String, _ samples: [(labels: String, value: String)]) -> String {
-        let name = "pushcrypt_\(name)"
-        return samples.reduce("# HELP \(name) \(help)\n# TYPE \(name) counter\n") {
-            "\($0)\(name)\($1.labels) \($1.value)\n"
-        }
     }
 }

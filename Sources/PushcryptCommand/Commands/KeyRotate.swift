@@ -30,23 +30,15 @@ extension Command {
         let (store, isJSON) = (StoreArguments(&a), a.json())
         let (kind, name) = (a.keyKind(), a.keyName())
         return { console in
-            if let first = ofDevice.first, let second = ofProvider.first {
-                throw Failure.usage(
-                    "\(first) is about a device's key, and \(second) about a provider's",
-                    hint: "leave one of them out")
-            }
             let store = try console.open(store)
-            // Options that only one kind of key has say which one is meant.
-            var chosen: KeyKind?
-            for case (let meant, let option?) in [(KeyKind.device, ofDevice.first), (.provider, ofProvider.first)] {
-                guard kind == nil || kind == meant else {
-                    throw Failure.usage(
-                        "\(option) is about a \(meant)'s key", hint: "leave it out, or write --kind \(meant)")
-                }
-                chosen = meant
+            let kind = try store.kind(kind, of: name)
+            if let option = (kind == .device ? ofProvider : ofDevice).first {
+                throw Failure.usage(
+                    "\(option) is not about a \(kind)'s key",
+                    hint: "leave it out, or say with --kind which key is meant")
             }
             let key = RotatedKey(store: store, name: name, minimumAge: minimumAge, isJSON: isJSON)
-            switch try chosen ?? store.kind(kind, of: name) {
+            switch kind {
             case .device: try device.run(key, console)
             case .provider: try provider.run(key, console)
             case .push:

@@ -65,7 +65,7 @@ import Testing
         var tally = tally
         tally.latency.add(20_000_000, times: 10)
         tally.latency.add(30_000_000_000, times: 2)
-        let text = BatchReport(verb: .sealed, tally: tally, nanoseconds: 2_000_000_000).metrics
+        let text = BatchReport(verb: .sealed, tally: tally, nanoseconds: 2_000_000_000).text
         #expect(
             try samples(text) == [
                 Sample(name: "pushcrypt_lines_total", labels: [:], value: 12),
@@ -78,7 +78,7 @@ import Testing
                 Sample(name: "pushcrypt_work_seconds_total", labels: [:], value: 1.234),
                 Sample(name: "pushcrypt_run_seconds_total", labels: [:], value: 2),
             ] + histogram(["0.005": 0, "0.010": 0, "0.025": 10, "+Inf": 12], sum: 60.2, count: 12))
-        #expect(try samples(BatchReport(verb: .opened, tally: BatchTally(), nanoseconds: 0).metrics).count == 19)
+        #expect(try samples(BatchReport(verb: .opened, tally: BatchTally(), nanoseconds: 0).text).count == 19)
     }
 
     /// The samples of the latency; buckets that are not named have the count of the one before.
@@ -115,7 +115,7 @@ import Testing
         try directory.write("something longer than the metrics will ever be".padded(to: 10_000), to: "metrics")
         let report = BatchReport(verb: .sealed, tally: tally, nanoseconds: 0)
         try report.writeMetrics(to: directory.file("metrics"))
-        #expect(try directory.read("metrics") == report.metrics)
+        #expect(try directory.read("metrics") == report.text)
         #expect(try directory.names == ["metrics"])
     }
 

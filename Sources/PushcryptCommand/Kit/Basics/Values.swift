@@ -64,17 +64,28 @@ package struct DurationHistogram: Equatable, Sendable {
         nanoseconds &+= duration &* UInt64(count)
     }
 
-    /// The family of samples, in the text exposition format.
+    /// The family of samples.
     package func text(_ name: String, _ help: String) -> String {
-        var text = "# HELP pushcrypt_\(name) \(help)\n# TYPE pushcrypt_\(name) histogram\n"
         var total = 0
+        var samples: [(String, String)] = []
         for (place, bound) in Self.bounds.enumerated() {
             total += counts.isEmpty ? 0 : counts[place]
-            text += "pushcrypt_\(name)_bucket{le=\"\(decimalText(nanoseconds: bound * 1_000_000))\"} \(total)\n"
+            samples.append(("_bucket{le=\"\(decimalText(nanoseconds: bound * 1_000_000))\"}", "\(total)"))
         }
         total += counts.last ?? 0
-        text += "pushcrypt_\(name)_bucket{le=\"+Inf\"} \(total)\n"
-        text += "pushcrypt_\(name)_sum \(decimalText(nanoseconds: nanoseconds))\npushcrypt_\(name)_count \(total)\n"
-        return text
+        samples += [
+            ("_bucket{le=\"+Inf\"}", "\(total)"), ("_sum", decimalText(nanoseconds: nanoseconds)),
+            ("_count", "\(total)"),
+        ]
+        return metrics(name, help, samples, type: "histogram")
+    }
+}
+
+/// A family of samples, by their labels, for the textfile collector of Prometheus: the text exposition format, version 0.0.4.
+package func metrics<Value: CustomStringConvertible>(
+    _ name: String, _ help: String, _ samples: [(String, Value)], type: String = "counter"
+) -> String {
+    samples.reduce("# HELP pushcrypt_\(name) \(help)\n# TYPE pushcrypt_\(name) \(type)\n") {
+        "\($0)pushcrypt_\(name)\($1.0) \($1.1)\n"
     }
 }
