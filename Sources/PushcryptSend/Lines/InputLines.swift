@@ -41,10 +41,8 @@ struct InputLines {
         let old = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: Self.readLength))
         do throws(SystemError) {
-            let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                var span = unsafe buffer.mutableSpan
-                return try descriptor.readSome(into: &span, from: old)
-            }
+            var span = bytes.mutableSpan
+            let count = try descriptor.readSome(into: &span, from: old)
             bytes.removeLast(Self.readLength - count)
             if count == 0 { hasEnded = true }
         } catch {

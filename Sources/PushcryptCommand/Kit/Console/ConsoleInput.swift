@@ -59,12 +59,7 @@ extension Console {
     package func askSecret(
         _ question: String, otherwise hint: String, into secret: inout MutableSpan<UInt8>
     ) throws(Failure) -> Int {
-        let answer: Terminal.Answer
-        do throws(SystemError) {
-            answer = try Terminal.ask(question, at: terminal, into: &secret)
-        } catch {
-            throw .usage("there is no terminal to ask at: \(error.text)", hint: hint)
-        }
+        let answer = try ask(question, isHidden: true, "there is no terminal to ask at", hint, into: &secret)
         switch answer {
         case .line(0), .ended: throw .failed("nothing was entered")
         case .line(let count): return count
@@ -77,17 +72,22 @@ extension Console {
     /// - Parameter otherwise: The hint if there is no terminal.
     package func agree(_ question: String, otherwise hint: String) throws(Failure) {
         var line = ContiguousArray<UInt8>(repeating: 0, count: 16)
-        let answer: Terminal.Answer
-        do throws(SystemError) {
-            answer = try unsafe line.withUnsafeMutableBufferPointer { (room) throws(SystemError) in
-                var span = unsafe room.mutableSpan
-                return try Terminal.ask("\(question) (yes or no): ", at: terminal, isHidden: false, into: &span)
-            }
-        } catch {
-            throw .usage("this needs your consent, and there is no terminal to ask at: \(error.text)", hint: hint)
-        }
+        var span = line.mutableSpan
+        let answer = try ask(
+            "\(question) (yes or no): ", isHidden: false,
+            "this needs your consent, and there is no terminal to ask at", hint, into: &span)
         guard case .line(let count) = answer, Array(line[..<count]) == Array("yes".utf8) else {
             throw .failed("nothing was changed")
+        }
+    }
+
+    private func ask(
+        _ question: String, isHidden: Bool, _ missing: String, _ hint: String, into line: inout MutableSpan<UInt8>
+    ) throws(Failure) -> Terminal.Answer {
+        do throws(SystemError) {
+            return try Terminal.ask(question, at: terminal, isHidden: isHidden, into: &line)
+        } catch {
+            throw .usage("\(missing): \(error.text)", hint: hint)
         }
     }
 
@@ -206,10 +206,8 @@ package struct InputFile: ~Copyable {
 
     private func readSome(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(Failure) -> Int {
         do throws(SystemError) {
-            return try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                var span = unsafe buffer.mutableSpan
-                return try descriptor.readSome(into: &span, from: start)
-            }
+            var span = bytes.mutableSpan
+            return try descriptor.readSome(into: &span, from: start)
         } catch {
             throw failure(error)
         }

@@ -153,10 +153,8 @@ extension ChildProcess {
             guard ready >= 0 || errno == EINTR else { throw .last }
             if ready == 0, status != nil { return status }
             for index in streams.indices where requests[index].revents != 0 {
-                let count = try unsafe chunk.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                    var span = unsafe buffer.mutableSpan
-                    return try streams[index].descriptor.readSome(into: &span, from: 0)
-                }
+                var span = chunk.mutableSpan
+                let count = try streams[index].descriptor.readSome(into: &span, from: 0)
                 streams[index].bytes.append(contentsOf: chunk.prefix(count))
                 if count == 0 { streams[index].isOpen = false }
                 if streams[index].bytes.count > limit { return status }

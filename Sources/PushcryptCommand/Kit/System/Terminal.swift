@@ -39,7 +39,7 @@ private let deferredSignals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP]
 extension Descriptor {
     /// Returns nil if a signal came first. It takes effect when this returns, and the process may survive it.
     fileprivate func askOnce(
-        _ question: String, isHidden: Bool, into line: inout MutableSpan<UInt8>
+        _ question: String, isHidden: Bool = true, into line: inout MutableSpan<UInt8>
     ) throws(SystemError) -> Terminal.Answer? {
         var shown = termios()
         guard unsafe tcgetattr(number, &shown) == 0 else { throw .last }
