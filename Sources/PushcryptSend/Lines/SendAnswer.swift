@@ -69,7 +69,7 @@ extension SendLine {
     /// The line of the output.
     func answer(_ outcome: Outcome) -> ContiguousArray<UInt8> {
         guard let failure = SendFailure(outcome) else {
-            return answer { json in
+            return success { json in
                 guard case .accepted(let answer) = outcome else { return }
                 json.integer(answer.status, for: "status")
                 if let id = answer.apnsID { json.string(id, for: "apns_id") }
@@ -92,7 +92,7 @@ extension SendLine {
     }
 
     /// The line of the output for a message that `--dry-run` would send.
-    var dryAnswer: ContiguousArray<UInt8> { answer { $0.bool(true, for: "dry_run") } }
+    var dryAnswer: ContiguousArray<UInt8> { success { $0.bool(true, for: "dry_run") } }
 
     /// The line of the output for a line that cannot be sent.
     func answer(_ failure: Failure) -> ContiguousArray<UInt8> {
@@ -102,7 +102,7 @@ extension SendLine {
         }
     }
 
-    private func answer(_ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
+    private func success(_ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
         jsonObject { json in
             writeFront(to: &json)
             write(&json)
