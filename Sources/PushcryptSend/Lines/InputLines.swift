@@ -41,6 +41,7 @@ struct InputLines {
         let old = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: Self.readLength))
         do throws(SystemError) {
+            let descriptor = descriptor
             var span = bytes.mutableSpan
             let count = try descriptor.readSome(into: &span, from: old)
             bytes.removeLast(Self.readLength - count)
