@@ -51,16 +51,6 @@ extension DispatcherTests {
         #expect(world.opened == [1, 2, 3])
     }
 
-    @Test func messagesThatWaitForTheRateNeedNoConnection() {
-        let world = World { $0.rate = 1 }
-        world.send()
-        world.answer(accepted)
-        for _ in 0..<10 { world.add() }
-        world.settle()
-        #expect(world.sent.isEmpty)
-        #expect(world.opened == [1])
-    }
-
     @Test(arguments: [true, false])
     func nothingIsSentBeforeTheSettings(_ usesToken: Bool) {
         let world = World(usesToken: usesToken)

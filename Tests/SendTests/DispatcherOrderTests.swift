@@ -78,7 +78,6 @@ import Testing
         let world = World(usesToken: usesToken) {
             $0.mostMessages = most
             $0.connections = Int.random(in: 1...4, using: &random)
-            $0.rate = Int.random(in: 0..<4, using: &random) == 0 ? 200 : nil
         }
         var added: [Int] = []
         var live: [(request: Sent, link: Int)] = []

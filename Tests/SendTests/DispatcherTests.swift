@@ -171,22 +171,6 @@ import Testing
         #expect(world.outcomes == [.unknown(nil)])
     }
 
-    @Test func theRateIsKept() {
-        let world = World { $0.rate = 100 }
-        world.streams = 1000
-        world.send()
-        world.answer(accepted)
-        for _ in 0..<500 { world.add() }
-        var most = 0
-        for _ in 0..<100 {
-            let before = world.sent.count
-            world.pass(10)
-            most = max(most, world.sent.count - before)
-        }
-        #expect((95...111).contains(world.sent.count))
-        #expect(most <= 10)
-    }
-
     @Test func aRequestThatIsNeverReadIsSlowedDown() {
         let world = World()
         world.send()
