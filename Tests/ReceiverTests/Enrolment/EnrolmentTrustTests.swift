@@ -52,6 +52,18 @@ import Testing
         #expect(try phone.state.account("default")?.pins.map(\.origin) == [.reply])
     }
 
+    @Test func aLaterReplyDoesNotReplaceThePin() throws {
+        try phone.launch(with: provider)
+        let stranger = try Provider()
+        try stranger.rotate(at: .start)
+        phone.facts.pushToken = [1]
+        try phone.launch(with: stranger)
+        let result = try #require(phone.results.last)
+        #expect(result.foreign == [.provider] && result.certificate == badSignature)
+        #expect("\(result)" == "acknowledged, bad-certificate-signature, foreign-provider")
+        #expect(try phone.pins == [key.publicKey] && phone.certificate == nil)
+    }
+
     @Test func aReplyNeitherReplacesNorReturnsABuiltInKey() throws {
         let builtIn = ProviderKey().publicKey
         build(in: ProviderPin(builtIn))
