@@ -6,6 +6,26 @@ import Testing
 /// A provider's keys, one name per app.
 struct ProviderKeyTests {
 
+    @Test(arguments: StoreKind.allCases)
+    func aStoreHoldsAKeyForEachApp(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        #expect(code { try store.providerKey() } == .unknownName)
+        let first = try store.generateProviderKey(named: "one", topic: .app, at: start)
+        let key = ProviderKey()
+        let second = try store.importProviderKey(key, named: "two", topic: .other, at: start + 1)
+        #expect(first.isDefault && first.topic?.bundleID == "com.example.app")
+        #expect(first.createdAt == start && first.keyID == first.publicKey.id)
+        #expect(!second.isDefault && second.publicKey == key.publicKey)
+        #expect(try store.providerKeys() == [first, second])
+        #expect(try store.providerKey() == first)
+        #expect(try store.providerSecret(named: "two").seed == key.seed)
+        #expect(code { try store.generateProviderKey(named: "one", at: start) } == .nameTaken)
+        try store.setDefaultProviderKey(named: "two")
+        #expect(try store.providerKey().publicKey == key.publicKey)
+        #expect(try store.providerKeys().map(\.isDefault) == [false, true])
+        #expect(code { try store.setDefaultProviderKey(named: "three") } == .unknownName)
+    }
+
     @Test func aNameThatIsNotAllowedIsRefused() throws {
         let store = try Home(.memory).store
         for name in ["", "line\nbreak", String(repeating: "x", count: 256)] + invisible.map({ "a\($0)b" }) {

@@ -99,6 +99,19 @@ struct RestoreTests {
         #expect((try? list(elsewhere))?.isEmpty ?? true)
     }
 
+    /// One damaged row stops neither a backup nor a restore: every other device is worth having.
+    @Test func aDamagedRowIsCopiedAndNamed() throws {
+        try home.raw().execute("UPDATE devices SET generation = 2 WHERE id = 'd3'")
+        let found = try home.store.backUp(to: backup + "2")
+        #expect(found.count == 1 && found[0].message.contains("row 'd3' of table devices is damaged"))
+        let restored = try SQLiteKeyStore.restore(
+            backup + "2", to: elsewhere, key: key, passphrase: nil, replace: false, options: .impatient, at: start + 9)
+        #expect(restored.unread == nil && restored.damaged == found)
+        let store = try open(elsewhere)
+        #expect(code { try store.device(id: "d3") } == .corruptStore)
+        #expect(try store.device(id: "d4")?.generation == 1)
+    }
+
     @Test func aPassphraseNeedsNoKey() throws {
         let other = try Scratch()
         let passphrase = try StorePassphrase(Bytes("secret".utf8).span)
