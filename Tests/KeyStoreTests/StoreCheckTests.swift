@@ -91,15 +91,6 @@ struct StoreCheckTests {
         #expect(problems(home.store).map(\.severity) == [.error])
     }
 
-    @Test func aKeyFileThatOpensNothingIsFound() throws {
-        let scratch = try Scratch()
-        let passphrase = try StorePassphrase(Bytes("correct horse".utf8).span)
-        let store = try SQLiteKeyStore.create(in: scratch.store, passphrase: passphrase, options: .quick)
-        #expect(problems(store).isEmpty)
-        try writeFile(scratch.file("store.key"), Bytes(0..<32))
-        #expect(problems(store).map(\.severity) == [.warning])
-    }
-
     /// Litestream reads for as long as it runs, so that nobody empties the log.
     @Test func somebodyWhoKeepsReadingIsNoProblem() throws {
         let home = try Home(options: .impatient)

@@ -79,6 +79,7 @@ struct NumberedLines: ~Copyable {
         progress = BatchProgress(size: file.size, console, isShown: true)
         self.file = file
         self.console = console
+        console.hintIfTyped(path)
     }
 
     /// Reports a refused line.

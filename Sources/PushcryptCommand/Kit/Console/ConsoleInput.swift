@@ -17,12 +17,18 @@ extension Console {
     package func read(
         _ path: String, limit: Int, mayBeEmpty: Bool = false
     ) throws(Failure) -> ContiguousArray<UInt8> {
+        hintIfTyped(path)
         let file = try InputFile(path, self)
         let bytes = try file.read(limit: limit)
         guard mayBeEmpty || !bytes.isEmpty else {
             throw .refused("\(file.name) \(path == "-" ? "was" : "is") empty")
         }
         return bytes
+    }
+
+    /// Tells a person at the terminal that the program waits for a file.
+    package func hintIfTyped(_ path: String) {
+        if path == "-", input.isTerminal { hint("reading from the terminal; control-d on a new line ends the input") }
     }
 }
 
@@ -150,9 +156,6 @@ package struct InputFile: ~Copyable {
     /// Opens a path; `-` is standard input.
     package init(_ path: String, _ console: Console) throws(Failure) {
         if path == "-" {
-            if console.input.isTerminal {
-                console.hint("reading from the terminal; control-d on a new line ends the input")
-            }
             self.init(console.input, named: "standard input")
         } else {
             try self.init(path)
