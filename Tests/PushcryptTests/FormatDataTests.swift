@@ -72,7 +72,7 @@ import Testing
 
     private static let reasons: [String] = [
         RegistrationReply.Refusal.generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .suiteDowngrade,
-        .unsupportedSuite, .topicMismatch,
+        .unsupportedSuite, .topicMismatch, .unknownDevice, .badRecordSignature, .staleRecord,
     ].map(\.description)
 
     @Test func theReasonsAreThoseOfReplies() {

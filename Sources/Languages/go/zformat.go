@@ -114,6 +114,15 @@ const (
 
 	// KeyTaken: the provider has this key for another device.
 	KeyTaken Code = "key-taken"
+
+	// UnknownDevice: the provider has no such device, or has removed it.
+	UnknownDevice Code = "unknown-device"
+
+	// BadRecordSignature: the device's update key did not sign this.
+	BadRecordSignature Code = "bad-record-signature"
+
+	// StaleRecord: the provider has a later record of this device.
+	StaleRecord Code = "stale-record"
 )
 
 // Codes of certificates.

@@ -40,6 +40,9 @@ module.exports = {
         "suite-downgrade": { retryable: false, text: "the device has a post-quantum key, and this one is not" },
         "topic-mismatch": { retryable: false, text: "the provider has the device for another app" },
         "key-taken": { retryable: false, text: "the provider has this key for another device" },
+        "unknown-device": { retryable: false, text: "the provider has no such device, or has removed it" },
+        "bad-record-signature": { retryable: false, text: "the device's update key did not sign this" },
+        "stale-record": { retryable: false, text: "the provider has a later record of this device" },
         "malformed-certificate": { retryable: false, text: "this is not a certificate of 121 bytes, or 162 characters as text" },
         "bad-certificate-signature": { retryable: false, text: "the provider key did not sign this certificate for this app" },
         "wrong-certificate": { retryable: false, text: "the certificate is for another signing key, provider or app" },
@@ -52,7 +55,7 @@ module.exports = {
     },
     reasons: [
         "unsupported-suite", "user-mismatch", "generation-rollback", "generation-too-high", "suite-downgrade",
-        "topic-mismatch", "key-taken",
+        "topic-mismatch", "key-taken", "unknown-device", "bad-record-signature", "stale-record",
     ],
     rules: {
         "text": "a string", "texts": "an array of strings and numbers", "text-or-object": "a string or an object",

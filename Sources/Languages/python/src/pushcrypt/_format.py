@@ -78,6 +78,12 @@ class Code(str, enum.Enum):
     """The provider has the device for another app."""
     KEY_TAKEN = "key-taken"
     """The provider has this key for another device."""
+    UNKNOWN_DEVICE = "unknown-device"
+    """The provider has no such device, or has removed it."""
+    BAD_RECORD_SIGNATURE = "bad-record-signature"
+    """The device's update key did not sign this."""
+    STALE_RECORD = "stale-record"
+    """The provider has a later record of this device."""
     MALFORMED_CERTIFICATE = "malformed-certificate"
     """This is not a certificate of 121 bytes, or 162 characters as text."""
     BAD_CERTIFICATE_SIGNATURE = "bad-certificate-signature"
@@ -106,7 +112,8 @@ RETRYABLE: frozenset[Code] = frozenset({
 })
 REASONS: frozenset[Code] = frozenset({
     Code.UNSUPPORTED_SUITE, Code.USER_MISMATCH, Code.GENERATION_ROLLBACK, Code.GENERATION_TOO_HIGH,
-    Code.SUITE_DOWNGRADE, Code.TOPIC_MISMATCH, Code.KEY_TAKEN,
+    Code.SUITE_DOWNGRADE, Code.TOPIC_MISMATCH, Code.KEY_TAKEN, Code.UNKNOWN_DEVICE, Code.BAD_RECORD_SIGNATURE,
+    Code.STALE_RECORD,
 })
 TEXTS: dict[Code, str] = {
     Code.MALFORMED_ENVELOPE: "the envelope's text was cut, encoded again, or has a wrong length",
@@ -143,6 +150,9 @@ TEXTS: dict[Code, str] = {
     Code.SUITE_DOWNGRADE: "the device has a post-quantum key, and this one is not",
     Code.TOPIC_MISMATCH: "the provider has the device for another app",
     Code.KEY_TAKEN: "the provider has this key for another device",
+    Code.UNKNOWN_DEVICE: "the provider has no such device, or has removed it",
+    Code.BAD_RECORD_SIGNATURE: "the device's update key did not sign this",
+    Code.STALE_RECORD: "the provider has a later record of this device",
     Code.MALFORMED_CERTIFICATE: "this is not a certificate of 121 bytes, or 162 characters as text",
     Code.BAD_CERTIFICATE_SIGNATURE: "the provider key did not sign this certificate for this app",
     Code.WRONG_CERTIFICATE: "the certificate is for another signing key, provider or app",

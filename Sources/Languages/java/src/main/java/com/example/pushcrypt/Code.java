@@ -71,6 +71,12 @@ public enum Code {
     TOPIC_MISMATCH("topic-mismatch", false, "the provider has the device for another app"),
     /** The provider has this key for another device. */
     KEY_TAKEN("key-taken", false, "the provider has this key for another device"),
+    /** The provider has no such device, or has removed it. */
+    UNKNOWN_DEVICE("unknown-device", false, "the provider has no such device, or has removed it"),
+    /** The device's update key did not sign this. */
+    BAD_RECORD_SIGNATURE("bad-record-signature", false, "the device's update key did not sign this"),
+    /** The provider has a later record of this device. */
+    STALE_RECORD("stale-record", false, "the provider has a later record of this device"),
     /** This is not a certificate of 121 bytes, or 162 characters as text. */
     MALFORMED_CERTIFICATE("malformed-certificate", false, "this is not a certificate of 121 bytes, or 162 characters as text"),
     /** The provider key did not sign this certificate for this app. */
