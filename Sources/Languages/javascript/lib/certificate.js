@@ -5,7 +5,7 @@ const { PushcryptError } = require("./errors.js");
 const { lp16 } = require("./envelope.js");
 const { labels, limits } = require("./format.js");
 const { checkVerifyingKey, fromBase64, verifies } = require("./keys.js");
-const { NEVER, array, boolean, later, options, seconds, string, time } = require("./values.js");
+const { NEVER, array, boolean, later, options, pastTime, seconds, string } = require("./values.js");
 
 const CLAIM = limits.claimLength;
 
@@ -49,7 +49,7 @@ function readPlan({ current, past = [], proven, stolen = false, lifetime }) {
         lifetime: lifetime === undefined || lifetime === null ? undefined : seconds(lifetime, "lifetime"),
         past: array(past, "past").map((one) => {
             const { certificate: text, replacedAt } = options(one, ["certificate", "replacedAt"], "an element of past");
-            return { certificate: certificate(text, "a certificate of past"), replacedAt: time(replacedAt, "replacedAt") };
+            return { certificate: certificate(text, "a certificate of past"), replacedAt: pastTime(replacedAt, "replacedAt") };
         }),
     };
 }

@@ -70,6 +70,13 @@ function time(value, what) {
     return BigInt(value.getTime());
 }
 
+/** A past time. One before 1973 or after 2100 was in another unit. */
+function pastTime(at, what) {
+    const given = time(at, what);
+    if (given >= limits.timeFieldEnd && given <= 1000 * limits.latestClock) return given;
+    throw new PushcryptError("implausible-time", `${what}: seconds and milliseconds were confused`);
+}
+
 /** The same back, at most the last that a Date has. */
 const moment = (milliseconds) => new Date(Math.min(Number(milliseconds), LAST));
 
@@ -137,5 +144,5 @@ function checked(name, value, given, code) {
 }
 
 module.exports = {
-    NEVER, array, boolean, bytes, instance, isName, isTopic, json, later, moment, options, present, seconds, string, time, timeOrNow, topic,
+    NEVER, array, boolean, bytes, instance, isName, isTopic, json, later, moment, options, pastTime, present, seconds, string, time, timeOrNow, topic,
 };

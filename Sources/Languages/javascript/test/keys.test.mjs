@@ -51,6 +51,8 @@ test("certificates that would help nobody are not issued", async () => {
     }
     await throws("invalid-time", () => issued(key, { lifetime: -1 }));
     for (const at of [later(86_400_001), later(-86_400_001), new Date(epoch)]) await throws("implausible-time", () => issued(key, { at }));
+    for (const replacedAt of [epoch, 99_999_999_999, 4_102_444_800_001, 1000 * at].map((time) => new Date(time))) await throws("implausible-time", () => issued(key, { past: [{ certificate: null, replacedAt }] }));
+    assert.ok(issued(key, { past: [100_000_000_000, 4_102_444_800_000].map((time) => ({ certificate: null, replacedAt: new Date(time) })) }));
 });
 
 test("a certificate is requested, certified where the provider key is, and installed", async () => {

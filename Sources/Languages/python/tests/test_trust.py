@@ -49,10 +49,10 @@ def test_a_rotation_in_two_steps() -> None:
 
 
 def test_the_members_are_those_of_the_command() -> None:
-    asked = request(current=FIRST, past=[(None, moment(5)), (FIRST, moment(6))], proven=SECOND, stolen=True, lifetime=timedelta(minutes=1))
+    asked = request(current=FIRST, past=[(None, NOW), (FIRST, NOW)], proven=SECOND, stolen=True, lifetime=timedelta(minutes=1))
     assert json.loads(asked.to_json()) == {
         "version": 1, "topic": "a", "provider": str(PIN), "signing_key": encode(KEY.public_bytes()), "expires": 60, "stolen": True, "current": str(FIRST),
-        "past": [{"replaced": 5}, {"certificate": str(FIRST), "replaced": 6}], "proven": str(SECOND),
+        "past": [{"replaced": 1_767_225_600_000}, {"certificate": str(FIRST), "replaced": 1_767_225_600_000}], "proven": str(SECOND),
     }
     assert list(json.loads(request().to_json())) == ["version", "topic", "provider", "signing_key"]
 
@@ -70,7 +70,7 @@ def test_only_the_provider_key_certifies(refused: Any) -> None:
     ("wrong-certificate", CertificateRequest(topic="a", provider=OTHER.public_key, signing_key=KEY.public_bytes()), NOW),
     ("bad-certificate-signature", request(topic="b", current=FIRST), NOW),
     ("bad-certificate-signature", request(topic="b", proven=FIRST), NOW),
-    ("bad-certificate-signature", request(topic="b", past=[(FIRST, moment(5))]), NOW),
+    ("bad-certificate-signature", request(topic="b", past=[(FIRST, NOW)]), NOW),
     ("weak-key", request(signing_key=PROVIDER.public_bytes()), NOW),
     ("invalid-time", request(), moment(0) - timedelta(milliseconds=1)),
     ("implausible-time", request(), NOW + timedelta(days=1, milliseconds=1)),
@@ -127,7 +127,7 @@ def test_files_that_are_refused(refused: Any) -> None:
 
 @pytest.mark.parametrize("named", [
     {"topic": b"a"}, {"provider": str(PIN)}, {"signing_key": "a" * 32}, {"signing_key": KEY}, {"current": str(FIRST)}, {"proven": b"a"},
-    {"stolen": "no"}, {"lifetime": 1.5}, {"lifetime": 60}, {"past": [(str(FIRST), moment(5))]}, {"past": [(FIRST, 5)]}, {"past": [(FIRST, moment(5).replace(tzinfo=None))]}, {"past": [(FIRST, "5")]}, {"past": [FIRST]}, {"past": 5},
+    {"stolen": "no"}, {"lifetime": 1.5}, {"lifetime": 60}, {"past": [(str(FIRST), NOW)]}, {"past": [(FIRST, 5)]}, {"past": [(FIRST, NOW.replace(tzinfo=None))]}, {"past": [(FIRST, "5")]}, {"past": [FIRST]}, {"past": 5},
 ], ids=label)
 def test_requests_of_another_type(named: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
@@ -142,8 +142,16 @@ def test_requests_that_are_refused(refused: Any) -> None:
     refused("wrong-topic", request, topic="")
 
 
+def test_times_of_past_epochs(refused: Any) -> None:
+    """One before 1973 or after 2100 was in another unit."""
+    for at in (moment(1_767_225_600), moment(99_999_999_999), moment(4_102_444_800_001), moment(1_767_225_600_000_000)):
+        refused("implausible-time", issued, past=[(None, at)])
+        refused("implausible-time", request, past=[(None, at)])
+    assert request(past=[(None, moment(100_000_000_000)), (FIRST, moment(4_102_444_800_000))])
+
+
 def test_only_the_last_64_past_epochs_are_asked() -> None:
-    assert [at for _, at in request(past=[(None, moment(at)) for at in range(70)]).past] == [*map(moment, range(6, 70))]
+    assert [at for _, at in request(past=[(None, NOW - timedelta(days=70 - day)) for day in range(70)]).past] == [NOW - timedelta(days=70 - day) for day in range(6, 70)]
 
 
 # Credentials

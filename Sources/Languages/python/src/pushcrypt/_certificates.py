@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ._envelope import NEVER, TOPIC, check_topic, decode, encode, later, lp16, milliseconds, moment, number, time_or_now, whole_seconds
+from ._envelope import NEVER, TOPIC, check_topic, decode, encode, later, lp16, milliseconds, moment, number, past_time, time_or_now, whole_seconds
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import (
@@ -160,7 +160,7 @@ class CertificateRequest(Value):
         past = [(certificate, replaced) for certificate, replaced in self.past][-MOST_PAST_CERTIFICATES:]
         for certificate, replaced in past:
             check_optional(certificate, Certificate, "a past certificate")
-            milliseconds(replaced, "the time at which one was replaced")
+            past_time(replaced, "the time at which one was replaced")
         object.__setattr__(self, "past", tuple(past))
 
     @classmethod

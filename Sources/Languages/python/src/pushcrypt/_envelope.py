@@ -9,7 +9,7 @@ import time
 from datetime import datetime, timedelta, timezone
 
 from ._errors import Code, PushcryptError
-from ._format import LABEL_CALLER_ID, LABEL_ENVELOPE, LABEL_SIGNATURE, LARGEST_TIME
+from ._format import LABEL_CALLER_ID, LABEL_ENVELOPE, LABEL_SIGNATURE, LARGEST_TIME, LATEST_CLOCK, TIME_FIELD_END
 from ._types import check_type
 
 NEVER = 2**64 - 1
@@ -89,6 +89,14 @@ def time_or_now(at: datetime | None) -> int:
         return given
     guess = "seconds were taken for milliseconds" if abs(1000 * given - now) < YEAR else "or set this machine's clock"
     raise PushcryptError(Code.IMPLAUSIBLE_TIME, f"at is {at}, {abs(given - now) // DAY} days from the clock: {guess}")
+
+
+def past_time(at: datetime, what: str) -> int:
+    """A past time in milliseconds. One before 1973 or after 2100 was in another unit."""
+    given = milliseconds(at, what)
+    if not TIME_FIELD_END <= given <= 1000 * LATEST_CLOCK:
+        raise PushcryptError(Code.IMPLAUSIBLE_TIME, f"{what} is {at}: seconds and milliseconds were confused")
+    return given
 
 
 def milliseconds(at: datetime, what: str) -> int:
