@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -84,4 +85,6 @@ def test_what_is_given_is_checked(refused: Any) -> None:
     with pytest.raises(TypeError):
         SEALER.seal(PAYLOAD, PHONE, answers=b"\7" * 32)  # type: ignore[arg-type]
     refused("malformed-envelope", open_answer, "a" * 10_000_000, **good)
+    with pytest.raises(TypeError):
+        pickle.dumps(SECRET)
     assert SECRET.secret_bytes().hex() not in repr(SECRET) and AnswerSecret.generate().secret_bytes() != SECRET.secret_bytes()

@@ -51,6 +51,7 @@ def test_a_request_of_a_sealed_push() -> None:
     request = sealer.request(push, priority=5)
     messages = [relay_message(request), relay_message(sealer.request(silent))]
     made = relay_request(ORIGIN, KEY, messages, at=moment(10_000_000))
+    assert "grant1" not in repr(made) and len({made, made}) == 1
     assert made.url == f"{ORIGIN}/v1/push" and is_signed(made, 10_000_000) and not is_signed(made, 10_000_001)
     assert (made.headers["pushcrypt-key"], made.headers["pushcrypt-time"]) == (module.encode(KEY.public_key), "10000000")
     alert, background = json.loads(made.body)["messages"]

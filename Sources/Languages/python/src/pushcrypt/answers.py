@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -72,6 +72,9 @@ class AnswerSecret:
 
     def __repr__(self) -> str:
         return "<AnswerSecret>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an answer secret is not pickled; store secret_bytes()")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

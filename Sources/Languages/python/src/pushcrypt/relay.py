@@ -23,7 +23,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -74,7 +74,7 @@ class PushKey:
         return "<PushKey>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RelayRequest:
     """A signed request to a relay: a POST. Follow no redirect, and wait for 30 seconds."""
 
@@ -82,8 +82,8 @@ class RelayRequest:
     url: str
     #: The headers.
     headers: dict[str, str]
-    #: The body, unchanged.
-    body: bytes
+    #: The body, unchanged. It has the grants.
+    body: bytes = field(repr=False)
 
 
 def relay_message(request: PushRequest) -> dict[str, Any]:
