@@ -84,7 +84,7 @@ export class Credential {
 /** What the next certificate follows [T-7] to [T-9]. */
 export interface CertificateHistory {
     /** The certificate in use; none at epoch 0. */
-    current?: string | null;
+    current?: string | null | undefined;
     /** Those before it, or `null` for epoch 0, and when each was replaced. What was replaced more than 38 days ago may be left out. */
     past?: readonly { certificate: string | null; replacedAt: Date }[];
     /** A certificate that a record showed and that you never issued: `staleStore` of {@link Accepted}. */
@@ -413,7 +413,7 @@ export interface AcceptOptions {
     /** Your id for the device, for records that name none. */
     device?: string;
     /** The current certificate; none at epoch 0 [D-37]. */
-    certificate?: string | null;
+    certificate?: string | null | undefined;
     /** Every certificate that you issued and that is not below the floor. Without it, a stale store is noticed at epoch 0 only [D-36]. */
     issued?: readonly string[];
     /** Every provider key that you have or had; by default the present one [D-35]. */
@@ -460,7 +460,7 @@ export function accept(record: ParsedDeviceRecord, devices: Devices, user: strin
  */
 export function refusal(error: unknown, options?: {
     /** The current certificate; none at epoch 0 [D-37]. */
-    certificate?: string | null;
+    certificate?: string | null | undefined;
     /** The public key with which you sign requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;
 }): Reply;

@@ -41,7 +41,7 @@ types() (
     cp "$tests"/types.{mts,cts} "$root"
     cp "$tests/types.mts" "$root/older.ts"
     cd "$root"
-    strict=(tsc --noEmit --strict --target es2022 --lib es2022)
+    strict=(tsc --noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2022)
     "${strict[@]}" --module node16 --moduleResolution node16 types.mts types.cts && "${strict[@]}" --module commonjs --moduleResolution node older.ts || fail types
 )
 

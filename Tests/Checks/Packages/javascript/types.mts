@@ -9,6 +9,7 @@ import { DeviceKey, open } from "pushcrypt/testing";
 
 const provider: ProviderKey = ProviderKey.generate(), key = SigningKey.generate(), topic = "com.example.app";
 const certificate: string = issueCertificate({ provider, signingKey: key.publicBytes, topic, past: [{ certificate: null, replacedAt: new Date() }] });
+export const next = (): string => issueCertificate({ provider, signingKey: key.publicBytes, topic, current: sealer.certificate });
 const credential = new Credential({ key, certificate, provider: provider.publicKey });
 const sealer = new Sealer({ key: credential, topic, placeholder: { title: "News", sound: null, clear: ["badge"] } });
 const device: StoredDevice = JSON.parse("{}");
@@ -18,7 +19,7 @@ const opened: string = open(push.json, { topic, device: DeviceKey.generate(), pu
 const devices: Devices = { find: () => null, holders: async (publicKey: string, token: string | null) => [device] };
 const accepting: Promise<Accepted> = accept(parseDeviceRecord("{}"), devices, null, { topic, provider: sealer.provider, certificate: sealer.certificate, issued: [certificate] });
 export const foreign = async (): Promise<readonly "provider"[]> => (await accepting).foreign;
-const text = `${id} ${host} ${opened} ${device.sequence ?? push.expiration} ${refusal(new Error()).refused}`;
+const text = `${id} ${host} ${opened} ${device.sequence ?? push.expiration} ${refusal(new Error(), { certificate: sealer.certificate }).refused}`;
 export function run(error: unknown): string {
     if (error instanceof PushcryptError) return reason(error.code);
     const request = new CertificateRequest({ topic, provider: provider.publicKey, signingKey: key.publicBytes });
