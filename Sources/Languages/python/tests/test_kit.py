@@ -220,7 +220,7 @@ def decide(test: Test, record: DeviceRecord) -> dict[str, Any]:
         held = vectors.stored(
             DevicePublicKey.parse(test.one("held-key")), test.maybe("held-topic") or topic, generation=int(test.one("held-generation")),
             user=held_user, device=id)
-        held = held.removed() if test.maybe("removed") == "yes" else held
+        held = held.ended(None) if test.maybe("removed") == "yes" else held
         assert StoredDevice.from_json(held.to_json()) == held
         store.rows[id] = held
     if "elsewhere" in test.members:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from pushcrypt import (
     Accepted, Certificate, DevicePublicKey, DeviceRecord, ProviderKey, PushcryptError, Reply, Sealer, SigningKey, StoredDevice,
     accept, issue_certificate,
 )
-from pushcrypt._envelope import moment
+from pushcrypt._envelope import encode, moment
 from pushcrypt.testing import DeviceKey
 from vectors import Store, label
 
@@ -45,7 +46,8 @@ def test_a_new_device() -> None:
         assert getattr(device, name) == getattr(RECORD, name)
     assert (device.user, device.topic, device.suites, device.is_removed) == ("alice", "a", (1,), False)
     assert accepted.reply == Reply(acknowledged=FIRST, provider=PIN)
-    assert (accepted.changes, accepted.stale_store, accepted.foreign, accepted.warnings) == ((device,), None, (), [])
+    assert (accepted.changes, accepted.stale_store, accepted.foreign, accepted.warnings) == ((device,), None, (), ())
+    assert hash(accepted) == hash(take(RECORD, None, "alice"))
 
 
 def test_what_is_held_stays() -> None:
@@ -73,12 +75,49 @@ def test_update_keys_and_sequences() -> None:
     for held in (stored(), stored().removed()):
         for record, key, sequence in (
             (DeviceRecord(public_key=FIRST, generation=2), RECORD.update_key, held.sequence),
-            (DeviceRecord(public_key=FIRST, generation=2, update_key=other, sequence=6), other, held.sequence),
+            (DeviceRecord(public_key=FIRST, generation=2, update_key=other), other, held.sequence),
             (DeviceRecord(public_key=FIRST, generation=2, sequence=10**13), RECORD.update_key, 10**13),
         ):
             device = take(record, held, "alice").device
             assert (device.update_key, device.sequence) == (key, sequence)
     assert (stored().removed(at=moment(NOW)).sequence, stored(dataclasses.replace(RECORD, sequence=NOW * 2)).removed(at=moment(NOW)).sequence) == (NOW + 86_400_000, NOW * 2)
+
+
+def test_a_record_that_is_not_later(refused: Any) -> None:
+    """[D-25]: the reply has the held sequence. What was sent before a removal does not bring the device back."""
+    for held in (stored(), stored().removed()):
+        for record in (RECORD, dataclasses.replace(RECORD, sequence=6, generation=1), dataclasses.replace(RECORD, sequence=held.sequence)):
+            error = refused("stale-record", take, record, held, "alice")
+            assert json.loads(Reply.refusal(error).to_json()) == {"version": 1, "refused": "stale-record", "sequence": held.sequence}
+            assert pickle.loads(pickle.dumps(error)).sequence == held.sequence
+        refused("user-mismatch", take, RECORD, held, "bob")
+        assert take(RECORD, held, "alice", replace=True).device.sequence == 7
+
+
+def test_a_session_without_a_user_changes_no_key(refused: Any) -> None:
+    """[D-22]"""
+    other = bytes(ProviderKey(bytes([6]) * 32).public_key)
+    for held in (stored(), stored(dataclasses.replace(RECORD, update_key=None))):
+        refused("user-mismatch", take, dataclasses.replace(RECORD, update_key=other, sequence=8), held, None)
+        assert take(dataclasses.replace(RECORD, update_key=None, sequence=8), held, None).device.update_key == held.update_key
+
+
+def test_a_grant_that_has_ended() -> None:
+    """[D-33]: it is not stored again, and the reply says so, until the phone brings another."""
+    held = stored().without_grant("abc")
+    assert (held.grant, StoredDevice.from_json(held.to_json())) == (None, held) and "abc" not in repr(held)
+    assert stored().without_grant("older") == stored() and held.removed().ended_grant is None
+    for grant, after, said in (("abc", None, "ended"), (None, None, None), ("new", "new", None)):
+        accepted = take(dataclasses.replace(RECORD, sequence=8, grant=grant), held, "alice")
+        assert (accepted.device.grant, accepted.reply.grant, json.loads(accepted.reply.to_json()).get("grant")) == (after, said, said)
+        assert accepted.device.ended_grant == (None if grant == "new" else "abc")
+
+
+def test_push_keys_are_in_the_reply() -> None:
+    reply = take(RECORD, None, "alice", push_key=bytes(PIN), next_push_key=bytes(FIRST)).reply
+    assert json.loads(reply.to_json()) == {
+        "version": 1, "acknowledged": str(FIRST), "provider": str(PIN), "push_key": encode(bytes(PIN)), "next_push_key": encode(bytes(FIRST)),
+    }
 
 
 @pytest.mark.parametrize("code, change", [
@@ -120,10 +159,9 @@ def test_a_device_that_was_set_up_again() -> None:
     ("topic-mismatch", dataclasses.replace(RECORD, topic="b"), "alice", {"replace": True}),
 ], ids=label)
 def test_refusals(code: str, record: DeviceRecord, user: str | None, named: dict[str, Any], refused: Any) -> None:
-    held = stored()
+    held = stored(dataclasses.replace(RECORD, sequence=6))
     error = refused(code, take, record, held, user, **named)
     assert Reply.refusal(error) == Reply(refused=code)
-    assert held == stored()
 
 
 def test_a_first_record_of_another_app(refused: Any) -> None:
@@ -132,13 +170,14 @@ def test_a_first_record_of_another_app(refused: Any) -> None:
 
 
 def test_the_key_under_another_id(refused: Any) -> None:
-    """[D-32]: also of a removed device, whose user may be another."""
+    """[D-32]: a removed device holds none, whose ever it was."""
     other = StoredDevice(public_key=FIRST, topic="a", user="alice", device="phone0", sequence=4)
     assert take(RECORD, None, "alice", other).changes == (stored(), other.ended(4))
     assert take(RECORD, None, "alice", other.removed()).changes == (stored(),)
     for user in ("bob", None):
-        for held in (dataclasses.replace(other, user=user), dataclasses.replace(other, user=user).removed()):
-            refused("key-taken", take, RECORD, None, "alice", held)
+        held = dataclasses.replace(other, user=user)
+        refused("key-taken", take, RECORD, None, "alice", held)
+        assert take(RECORD, None, "alice", held.removed()).changes == (stored(),)
     refused("key-taken", take, RECORD, None, None, dataclasses.replace(other, user=None))
 
 
@@ -175,13 +214,24 @@ def test_a_record_without_an_id(refused: Any) -> None:
     record = DeviceRecord(public_key=FIRST)
     assert accept(record, Store(), "alice", device="mine", **NAMED).device.device == "mine"
     refused("malformed-record", accept, record, Store(), "alice", **NAMED)
-    refused("malformed-record", accept, record, Store(), "alice", device="a\u200b", **NAMED)
+    for wrong in ("", "a\n", "a\u200b"):
+        with pytest.raises(ValueError):
+            accept(RECORD, Store(), "alice", device=wrong, **NAMED)
 
 
 def test_a_token_without_an_environment() -> None:
     accepted = take(dataclasses.replace(RECORD, environment=None), None, "alice")
     assert (accepted.device.token, accepted.device.environment) == ("8f3a", "production")
     assert len(accepted.warnings) == 1 and "environment" in accepted.warnings[0]
+
+
+def test_an_environment_without_a_token() -> None:
+    """[D-33]"""
+    record = dataclasses.replace(RECORD, token=None, environment="development", sequence=8)
+    device = take(record, None, "alice").device
+    assert (device.token, device.environment) == (None, None)
+    device = take(record, stored(), "alice").device
+    assert (device.token, device.environment) == ("8f3a", "production")
 
 
 def test_a_foreign_provider() -> None:
@@ -303,7 +353,7 @@ def test_values_of_another_type(make: Any, named: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("make, named", [
-    (Reply, {"acknowledged": FIRST, "push_key": bytes(31)}), (Reply, {}), (Reply, {"acknowledged": FIRST, "refused": "key-taken"}),
+    (Reply, {"acknowledged": FIRST, "push_key": bytes(31)}), (Reply, {"acknowledged": FIRST, "next_push_key": bytes(31)}), (Reply, {"acknowledged": FIRST, "grant": "abc"}), (Reply, {}), (Reply, {"acknowledged": FIRST, "refused": "key-taken"}),
     (Reply, {"refused": "KEY"}), (Reply, {"acknowledged": FIRST, "foreign": ["a"] * 17}), (Reply, {"acknowledged": FIRST, "suites": [2, 1]}),
     (Reply, {"acknowledged": FIRST, "suites": []}),
     (DeviceRecord, {"public_key": FIRST, "device": " "}), (DeviceRecord, {"public_key": FIRST, "device": "a\u200b"}),

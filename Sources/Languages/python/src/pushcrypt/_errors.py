@@ -14,10 +14,12 @@ class PushcryptError(Exception):
 
     #: The reason, for programs.
     code: Code
+    #: The held one, for the reply `stale-record`.
+    sequence: int | None
 
-    def __init__(self, code: Code, text: str | None = None) -> None:
+    def __init__(self, code: Code, text: str | None = None, *, sequence: int | None = None) -> None:
         super().__init__(f"{code}: {text or TEXTS[code]} ({CODE_PAGE}{code})")
-        self.code = code
+        self.code, self.sequence = code, sequence
 
     @property
     def url(self) -> str:
@@ -30,10 +32,10 @@ class PushcryptError(Exception):
         return self.code in RETRYABLE
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (type(self), self.code, self.args)
+        return _restored, (type(self), self.args), vars(self)
 
 
-def _restored(kind: type[PushcryptError], code: Code, args: tuple[object, ...]) -> PushcryptError:
+def _restored(kind: type[PushcryptError], args: tuple[object, ...]) -> PushcryptError:
     error = kind.__new__(kind)
-    error.code, error.args = code, args
+    error.args = args
     return error

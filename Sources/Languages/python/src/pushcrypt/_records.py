@@ -145,8 +145,11 @@ class Reply(Value):
     suites: Sequence[int] = (SUITE,)
     #: The members of the record that name a key which the provider never had [D-35].
     foreign: Sequence[str] = ()
-    #: The public key with which the provider signs requests to a relay, 32 bytes.
+    #: The public key with which the provider signs requests to a relay, 32 bytes, and the one announced to follow it.
     push_key: bytes | None = None
+    next_push_key: bytes | None = None
+    #: `ended`: the relay has ended the record's grant [D-16].
+    grant: str | None = None
 
     def __post_init__(self) -> None:
         check_optional(self.acknowledged, DevicePublicKey, "acknowledged")
@@ -157,7 +160,9 @@ class Reply(Value):
         check_optional(self.certificate, Certificate, "certificate")
         object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites"))
         object.__setattr__(self, "foreign", checked_tuple(self.foreign, str, "foreign"))
-        check_key(self.push_key, "push_key")
+        for name in ("push_key", "next_push_key"):
+            check_key(getattr(self, name), name)
+        check(self.grant in (None, "ended"), "grant")
         check(len(self.foreign) <= MOST_FOREIGN, "foreign")
         check(are_suites(self.suites, None), "suites")
         kinds = (self.acknowledged, self.refused, self.ended, self.hello)
@@ -168,7 +173,7 @@ class Reply(Value):
     def refusal(cls, error: PushcryptError, *, certificate: Certificate | None = None) -> Reply:
         """The reply that refuses a record, for what `DeviceRecord.from_json` or `accept` raised. Give your current certificate."""
         check_type(error, PushcryptError, "error")
-        return cls(refused=str(error.code), certificate=certificate)
+        return cls(refused=str(error.code), sequence=error.sequence, certificate=certificate)
 
     def to_json(self) -> str:
         """The reply as minimal JSON."""

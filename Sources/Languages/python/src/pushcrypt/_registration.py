@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
@@ -15,7 +15,7 @@ from ._fields import Fields, written
 from ._format import GENERATION_STEP, LARGEST_TIME, SUITE
 from ._json import is_unicode
 from ._keys import DevicePublicKey, ProviderPublicKey
-from ._records import Device, DeviceRecord, Reply
+from ._records import Device, DeviceRecord, Reply, is_device_id
 from ._types import Value, check_optional, check_type, checked_tuple
 
 
@@ -34,6 +34,8 @@ class StoredDevice(Device):
     user: str | None = None
     #: Whether the device was removed: what was learned of it is kept [D-38], and nothing is sealed to it.
     is_removed: bool = False
+    #: The grant that the relay has ended, until the phone brings another.
+    ended_grant: str | None = field(default=None, repr=False)
 
     MOST_SEQUENCE: ClassVar[int] = LARGEST_TIME
 
@@ -43,6 +45,7 @@ class StoredDevice(Device):
         check_topic(self.topic)
         check_user(self.user)
         check_type(self.is_removed, bool, "is_removed")
+        check_optional(self.ended_grant, str, "ended_grant")
 
     @classmethod
     def from_json(cls, text: str | bytes) -> StoredDevice:
@@ -51,11 +54,11 @@ class StoredDevice(Device):
         for name in ("device", "topic", "generation"):
             fields.require(name in fields.members, name)
         user = fields.text("user", lambda text: text != "")
-        return cls(user=user, is_removed=fields.flag("removed"), **cls._read(fields))
+        return cls(user=user, is_removed=fields.flag("removed"), ended_grant=fields.text("ended_grant"), **cls._read(fields))
 
     def to_json(self) -> str:
         """The device as minimal JSON."""
-        return written(self._members() | {"user": self.user, "removed": self.is_removed})
+        return written(self._members() | {"user": self.user, "removed": self.is_removed, "ended_grant": self.ended_grant})
 
     def removed(self, *, at: datetime | None = None) -> StoredDevice:
         """What to keep of a device that is removed [D-38]: `accept` needs it if the id comes back.
@@ -66,12 +69,19 @@ class StoredDevice(Device):
 
     def ended(self, sequence: int | None) -> StoredDevice:
         """The same with another sequence."""
-        gone: dict[str, Any] = dict.fromkeys(("app_version", "token", "environment", "grant", "provider"))
+        gone: dict[str, Any] = dict.fromkeys(("app_version", "token", "environment", "grant", "ended_grant", "provider"))
         return dataclasses.replace(self, is_removed=True, sequence=sequence, **gone)
 
     def without_token(self) -> StoredDevice:
         """The device after APNs said that its token is no longer valid."""
         return dataclasses.replace(self, token=None, environment=None)
+
+    def without_grant(self, grant: str) -> StoredDevice:
+        """The device after the relay answered 410 to a push with this grant; itself if a record has brought another since.
+
+        `accept` does not take the grant again, and the reply tells the phone to fetch another [D-33].
+        """
+        return dataclasses.replace(self, grant=None, ended_grant=grant) if grant == self.grant else self
 
 
 class Devices(Protocol):
@@ -81,7 +91,7 @@ class Devices(Protocol):
         """What you hold under an id, also of a removed device; `None` if you never knew it."""
 
     def holders(self, public_key: DevicePublicKey, token: str | None) -> Iterable[StoredDevice]:
-        """All that you hold with the key or with the token, if there is one: under any id and of any user, also removed ones."""
+        """All that you hold with the key or with the token, if there is one: under any id and of any user."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -106,12 +116,13 @@ class Accepted(Value):
 def accept(
     record: DeviceRecord, devices: Devices, session_user: str | None, *, topic: str, provider: ProviderPublicKey,
     device: str | None = None, own_keys: Collection[ProviderPublicKey] = (), certificate: Certificate | None = None,
-    issued: Collection[Certificate] | None = None, replace: bool = False, push_key: bytes | None = None, _is_signed: bool = False,
+    issued: Collection[Certificate] | None = None, replace: bool = False, push_key: bytes | None = None,
+    next_push_key: bytes | None = None, _is_signed: bool = False,
 ) -> Accepted:
-    """Decides about a phone's record, and returns what to store and to answer [D-22] to [D-38].
+    """Decides about a phone's record, and returns what to store and to answer [D-22] to [D-38]. It verifies no signature.
 
     What the record lacks stays as held; of a device that was removed, the user, `update_key` and `sequence` alone; of one that was set up again, the
-    user. A refusal changes nothing: `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`,
+    user. A refusal changes nothing: `user-mismatch`, `stale-record`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`,
     `topic-mismatch`, `key-taken`.
 
     Args:
@@ -126,6 +137,7 @@ def accept(
         issued: All that you issued, down to the floor of the current one. Without them, a stale store is noticed at epoch 0 only.
         replace: Whether your operator says that the device was set up again.
         push_key: The public key with which you sign requests to a relay, 32 bytes.
+        next_push_key: The one that will follow it.
     """
     check_type(record, DeviceRecord, "record")
     check_user(session_user)
@@ -134,6 +146,8 @@ def accept(
     check_optional(certificate, Certificate, "certificate")
     check_type(replace, bool, "replace")
     check_optional(device, str, "device")
+    if device is not None and not is_device_id(device):
+        raise ValueError("device is not an id of 1 to 255 bytes without invisible characters")
     keys = {provider, *checked_tuple(own_keys, ProviderPublicKey, "own_keys")}
     known = None if issued is None else checked_tuple(issued, Certificate, "issued")
     id = record.device or device
@@ -150,13 +164,16 @@ def accept(
     stale = None
     if known is not None or certificate is None:
         stale = never_issued(record.certificate, provider, made.topic, certificate, known or ())
-    reply = Reply(acknowledged=record.public_key, provider=provider, certificate=certificate, foreign=foreign, push_key=push_key)
+    grant = "ended" if record.grant is not None and record.grant == made.ended_grant else None
+    reply = Reply(
+        acknowledged=record.public_key, provider=provider, certificate=certificate, foreign=foreign, push_key=push_key,
+        next_push_key=next_push_key, grant=grant)
     texts = {
         f"{id} names a provider key that you never had: somebody else has enrolled the phone": foreign,
         f"{id} shows a certificate that you never issued: your store is an old copy, or somebody has your provider key": stale,
         f"{id} has a token without an environment: it is stored as one of production": record.token and not record.environment,
     }
-    warnings = [text for text, is_true in texts.items() if is_true]
+    warnings = tuple(text for text, is_true in texts.items() if is_true)
     return Accepted(device=made, changes=(made, *others), reply=reply, stale_store=stale, foreign=foreign, warnings=warnings)
 
 
@@ -176,12 +193,12 @@ def displaced(devices: Devices, made: StoredDevice, kept: StoredDevice | None) -
         has_key, is_same_user = one.public_key == key and (kept is None or kept.public_key != key), made.user is not None and one.user == made.user
         if one.public_key != key and (made.token is None or one.token != made.token):
             raise ValueError(f"holders returned {one.device!r}, which has another key and another token")
-        if one.device == made.device:
+        if one.device == made.device or one.is_removed:
             continue
         if has_key and not is_same_user:
             raise PushcryptError(Code.KEY_TAKEN, "another device, not of the same user, has this key")
         has_token = is_same_user and made.token is not None and (one.token, one.topic) == (made.token, made.topic)
-        gone += [one.ended(one.sequence)] if (has_key or has_token) and not one.is_removed else []
+        gone += [one.ended(one.sequence)] if has_key or has_token else []
     return gone
 
 
@@ -193,8 +210,10 @@ def check_rules(
     if held is not None and not replace and user != held.user:
         if user is not None:
             raise PushcryptError(Code.USER_MISMATCH, "the device is another user's, or nobody's")
-        if not is_same:
-            raise PushcryptError(Code.USER_MISMATCH, "the device is a user's, and a session without a user has another key")
+        if not is_same or record.update_key not in (None, held.update_key):
+            raise PushcryptError(Code.USER_MISMATCH, "the device is a user's, and a session without a user has another key or update key")
+    if held is not None and not replace and record.sequence is not None and record.sequence <= (held.sequence or 0):
+        raise PushcryptError(Code.STALE_RECORD, sequence=held.sequence)
     if not replace and not is_signed:
         generation = 0 if held is None else held.generation
         if held is not None and (record.generation < generation or (record.generation == generation and not is_same)):
@@ -216,14 +235,14 @@ def merged(
 ) -> StoredDevice:
     """The record as it is stored, after what is kept of the device."""
     values = {one.name: getattr(record, one.name) for one in dataclasses.fields(Device)}
-    if values["token"] is not None:
-        values["environment"] = values["environment"] or "production"
+    values["environment"] = None if record.token is None else record.environment or "production"
     if held is not None:
         values["update_key"] = record.update_key or held.update_key
-        values["sequence"] = max(record.sequence or 0, held.sequence or 0) or None
+        values["sequence"] = record.sequence or held.sequence
     if kept is not None:
-        stays = [name for name in ("app_version", "grant", "topic") if values[name] is None]
+        stays = [name for name in ("app_version", "topic") if values[name] is None]
         stays += ["token", "environment"] if record.token is None else []
+        stays += ["grant", "ended_grant"] if record.grant in (None, kept.ended_grant) else []
         stays += ["created"] if record.created is None and kept.public_key == record.public_key else []
         values |= {name: getattr(kept, name) for name in stays}
     return StoredDevice(**values | {"device": id, "user": user, "topic": values["topic"] or topic})

@@ -64,23 +64,16 @@ class Posted:
     warnings: Sequence[str] = ()
 
 
-class _Refused(Exception):
-    """A reason, and the held sequence."""
-
-    def __init__(self, reason: str, sequence: int | None = None) -> None:
-        self.reason, self.sequence = reason, sequence
-
-
 class _Desk:
     """What answers one post."""
 
     def __init__(
-        self, home: Home, key: AnyKey, topic: str, push_key: bytes | None, own_keys: Collection[ProviderPublicKey],
-        issued: Collection[Certificate] | None,
+        self, home: Home, key: AnyKey, topic: str, push_key: bytes | None, next_push_key: bytes | None,
+        own_keys: Collection[ProviderPublicKey], issued: Collection[Certificate] | None,
     ) -> None:
         check_topic(topic)
-        self.home, self.topic, self.identity, self.push_key = home, topic, Identity(key, topic), push_key
-        self.own_keys, self.issued = own_keys, issued
+        self.home, self.topic, self.identity = home, topic, Identity(key, topic)
+        self.push_key, self.next_push_key, self.own_keys, self.issued = push_key, next_push_key, own_keys, issued
 
     def reply(self, context: str, asked: bytes, reply: Reply) -> str:
         return _signed_reply(self.identity, context, asked, reply.to_json().encode())
@@ -88,13 +81,14 @@ class _Desk:
     def named(self, **members: object) -> Reply:
         """A reply with the provider's keys."""
         own = self.identity
-        return Reply(provider=own.provider, certificate=own.certificate, push_key=self.push_key, **members)  # type: ignore[arg-type]
+        keys = {"push_key": self.push_key, "next_push_key": self.next_push_key}
+        return Reply(provider=own.provider, certificate=own.certificate, **keys, **members)  # type: ignore[arg-type]
 
     def accept(self, record: DeviceRecord, user: str | None, replace: bool = False, is_signed: bool = False) -> Accepted:
         own = self.identity
         return accept(
             record, self.home, user, topic=self.topic, provider=own.provider, own_keys=self.own_keys, certificate=own.certificate,
-            issued=self.issued, replace=replace, push_key=self.push_key, _is_signed=is_signed)
+            issued=self.issued, replace=replace, push_key=self.push_key, next_push_key=self.next_push_key, _is_signed=is_signed)
 
     def pair(self, text: str) -> Posted:
         request = decoded(text)
@@ -111,13 +105,9 @@ class _Desk:
             held = found(self.home, record.device)
             # A code for nobody brings no user's device back [P-9].
             if held is not None and not replaces and (not held.is_removed or held.user != pairing.user):
-                raise _Refused("user-mismatch")
-            if held is not None and not replaces:
-                check_sequence(record.sequence, held)
+                raise PushcryptError(Code.USER_MISMATCH)
             accepted = self.accept(record, pairing.user, replaces)
             reply = accepted.reply
-        except _Refused as refused:
-            reply = Reply(refused=refused.reason, sequence=refused.sequence)
         except PushcryptError as error:
             reply = Reply.refusal(error)
         after, body = opened.seal(reply)
@@ -129,12 +119,12 @@ class _Desk:
         fields, record = Fields(data, "records"), None
         if fields.members.get("ended") is True:
             device, provider = fields.needed(fields.text("device", is_device_id), "device"), fields.read("provider", ProviderPublicKey.parse)
-            sequence, own_topic = fields.number("sequence"), None
-            fields.require(sequence == LARGEST_TIME and fields.text("nonce", NONCE.fullmatch) is not None, "an end")
+            own_topic = None
+            fields.require(fields.number("sequence") == LARGEST_TIME and fields.text("nonce", NONCE.fullmatch) is not None, "an end")
         else:
             record = DeviceRecord.from_json(data)
             fields.require(NEEDED <= fields.members.keys(), "a member")
-            device, provider, sequence, own_topic = record.device or "", record.provider, record.sequence, record.topic
+            device, provider, own_topic = record.device or "", record.provider, record.topic
         provider = fields.needed(provider, "provider")
         held = found(self.home, device)
         context = own_topic or (held.topic if held else self.topic)
@@ -142,33 +132,24 @@ class _Desk:
         warnings: Sequence[str] = ()
         try:
             if held is None or held.is_removed:
-                raise _Refused("unknown-device")
+                raise PushcryptError(Code.UNKNOWN_DEVICE)
             key = held.update_key
             is_held = key is not None and (record is None or record.update_key == key)
             message = b"pushcrypt/1 record\0\x02" + lp16(context.encode()) + bytes(provider) + data
             if key is None or not is_held or not verifies(key, signature, message):
-                raise _Refused("bad-record-signature")
-            check_sequence(sequence, held)
+                raise PushcryptError(Code.BAD_RECORD_SIGNATURE)
             if record is None:
                 reply, changes = self.named(ended=device), (held.ended(LARGEST_TIME),)
             else:
                 accepted = self.accept(record, held.user, is_signed=True)
                 reply, changes, warnings = accepted.reply, accepted.changes, accepted.warnings
-        except _Refused as refused:
-            reply = self.named(refused=refused.reason, sequence=refused.sequence)
         except PushcryptError as error:
-            reply = self.named(refused=str(error.code))
+            reply = self.named(refused=str(error.code), sequence=error.sequence)
         return Posted(status=200, body=self.reply(context, data + signature, reply), changes=changes, warnings=warnings)
 
 
-def check_sequence(sequence: int | None, held: StoredDevice) -> None:
-    """[D-25]"""
-    if (sequence or 0) <= (held.sequence or 0):
-        raise _Refused("stale-record", held.sequence)
-
-
 def answer_post(
-    body: bytes | str, home: Home, key: AnyKey, *, topic: str, push_key: bytes | None = None,
+    body: bytes | str, home: Home, key: AnyKey, *, topic: str, push_key: bytes | None = None, next_push_key: bytes | None = None,
     own_keys: Collection[ProviderPublicKey] = (), issued: Collection[Certificate] | None = None,
 ) -> Posted:
     """Answers what a phone posts: a pairing, its signed record or end, an answer, or a hello [D-17] to [D-26].
@@ -181,10 +162,11 @@ def answer_post(
         key: What signs: a `ProviderKey`, at epoch 0, or the `Credential` of a signing key.
         topic: The app's bundle id.
         push_key: The public key with which you sign requests to a relay, 32 bytes.
+        next_push_key: The one that will follow it.
         own_keys: Other provider keys that you have or had.
         issued: All certificates that you issued, down to the floor of the current one.
     """
-    desk, data = _Desk(home, key, topic, push_key, own_keys, issued), utf8(body, "the body")
+    desk, data = _Desk(home, key, topic, push_key, next_push_key, own_keys, issued), utf8(body, "the body")
     try:
         fields = Fields(data if len(data) <= LONGEST_POST else b"", "posts")
         kinds = POSTS & fields.members.keys()
