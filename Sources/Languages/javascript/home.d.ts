@@ -91,6 +91,8 @@ export function answerPost(body: string | Uint8Array, home: Home, options: {
     topic: string;
     /** The public key with which you sign requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;
+    /** The one that will follow it. */
+    nextPushKey?: Uint8Array;
     /** Every provider key that you have or had; by default the present one [D-35]. */
     ownKeys?: readonly string[];
     /** Every certificate that you issued and that is not below the floor. */

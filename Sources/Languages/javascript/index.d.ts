@@ -19,7 +19,7 @@ export type JSONInput = string | Uint8Array | object;
 /** What was refused. Its text is for logs, and quotes no key and no payload. */
 export class PushcryptError extends Error {
     /** Creates an error, with the text of the code unless there is a better one. */
-    constructor(code: Code, message?: string);
+    constructor(code: Code, message?: string, sequence?: number);
     readonly name: "PushcryptError";
     /** The reason, such as `payload-too-large`. */
     readonly code: Code;
@@ -27,6 +27,8 @@ export class PushcryptError extends Error {
     readonly url: string;
     /** Whether the same call may succeed later: something outside was busy or failed. */
     readonly retryable: boolean;
+    /** The held one, for the reply `stale-record`. */
+    readonly sequence?: number;
 }
 
 // Keys
@@ -365,7 +367,8 @@ export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
 /**
  * A device as a provider stores it: a plain object, which `JSON.stringify` writes and `JSON.parse` reads. `null` counts as absent.
  *
- * Store what {@link removed} returns in the place of a device that you remove. After a 410 from APNs, delete its `token`.
+ * Store what {@link removed} returns in the place of a device that you remove. After a 410 from APNs, delete its `token`; after one from a relay, store what
+ * {@link withoutGrant} returns.
  */
 export interface StoredDevice {
     /** The id under which it is stored. */
@@ -385,6 +388,8 @@ export interface StoredDevice {
     token?: string | null;
     environment?: "production" | "development" | null;
     grant?: string | null;
+    /** The grant that the relay has ended, until the phone brings another. */
+    endedGrant?: string | null;
     updateKey?: string | null;
     sequence?: number | null;
     isRemoved?: boolean;
@@ -393,11 +398,17 @@ export interface StoredDevice {
 /** What you keep of a device that is removed [D-38], [D-39]: {@link accept} needs it if the id comes back. */
 export function removed(device: StoredDevice, options?: { at?: Date }): StoredDevice;
 
+/**
+ * The device after the relay answered 410 to a push with this grant; the same if a record has brought another since. {@link accept} does not take the grant
+ * again, and the reply tells the phone to fetch another [D-33].
+ */
+export function withoutGrant(device: StoredDevice, grant: string): StoredDevice;
+
 /** How {@link accept} looks into your store, in the transaction in which you store what it returns. */
 export interface Devices {
     /** What you hold under an id, also of a removed device; `null` if you never knew it. */
     find(device: string): StoredDevice | null | Promise<StoredDevice | null>;
-    /** All that you hold with the key or with the token, if there is one: under any id and of any user, also removed ones. */
+    /** All that you hold with the key or with the token, if there is one: under any id and of any user. */
     holders(publicKey: string, token: string | null): StoredDevice[] | Promise<StoredDevice[]>;
 }
 
@@ -422,6 +433,8 @@ export interface AcceptOptions {
     replace?: boolean;
     /** The public key with which you sign requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;
+    /** The one that will follow it. */
+    nextPushKey?: Uint8Array;
 }
 
 /** What follows from a record that a provider accepts. */
@@ -444,13 +457,13 @@ export interface Accepted {
 }
 
 /**
- * Decides about a record.
+ * Decides about a record. It verifies no signature.
  *
  * @param record What `parseDeviceRecord` has returned.
  * @param devices Your store.
  * @param user The user whose session sent the record, `null` if it has none. It is never taken from the record.
- * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch` or
- *     `key-taken`: answer with {@link refusal}
+ * @throws {PushcryptError} `user-mismatch`, `stale-record`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch`
+ *     or `key-taken`: answer with {@link refusal}
  * @throws {TypeError} for a stored device or options that are not as they must be, such as another device than the one that was looked for
  */
 export function accept(record: ParsedDeviceRecord, devices: Devices, user: string | null, options: AcceptOptions): Promise<Accepted>;

@@ -4,12 +4,12 @@
 const { Reference } = require("./lib/attachments.js");
 const { PushcryptError } = require("./lib/errors.js");
 const { parseDeviceRecord } = require("./lib/records.js");
-const { accept, refusal, removed } = require("./lib/registration.js");
+const { accept, refusal, removed, withoutGrant } = require("./lib/registration.js");
 const { CertificateRequest, issueCertificate, readCertificate } = require("./lib/requests.js");
 const { SealedPush, Sealer } = require("./lib/sealer.js");
 const { Credential, ProviderKey, SigningKey } = require("./lib/secrets.js");
 
 module.exports = {
     Reference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept,
-    issueCertificate, parseDeviceRecord, readCertificate, refusal, removed,
+    issueCertificate, parseDeviceRecord, readCertificate, refusal, removed, withoutGrant,
 };

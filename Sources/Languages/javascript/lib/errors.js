@@ -7,12 +7,13 @@ const CODES = new Map(Object.entries(codes));
 
 /** What is refused, with its `code`, for logs: never for the user, and never with bytes of a key or payload. */
 class PushcryptError extends Error {
-    constructor(code, message = CODES.get(code)?.text ?? code) {
+    constructor(code, message = CODES.get(code)?.text ?? code, sequence = undefined) {
         super(`${code}: ${message} (${texts.codePage}${code})`);
         this.url = texts.codePage + code;
         this.name = "PushcryptError";
         this.code = code;
         this.retryable = CODES.get(code)?.retryable ?? false;
+        if (sequence !== undefined) this.sequence = sequence;
     }
 }
 

@@ -17,16 +17,8 @@ const POSTS = ["record", "pairing", "answer", "hello"];
 const NOT_FOUND = { status: 404, body: "", changes: [], warnings: [] };
 const done = (more) => ({ ...NOT_FOUND, status: 200, ...more });
 
-/** A reason, and the held sequence. */
-class Refused extends Error {
-    constructor(reason, sequence) {
-        super(reason);
-        this.reply = present({ refused: reason, sequence });
-    }
-}
-
 async function answerPost(body, home, given) {
-    const { key, topic, ...own } = options(given, ["key", "topic", "pushKey", "ownKeys", "issued"], "the options");
+    const { key, topic, ...own } = options(given, ["key", "topic", "pushKey", "nextPushKey", "ownKeys", "issued"], "the options");
     if (typeof body !== "string" && !(body instanceof Uint8Array)) throw new TypeError("body must be a string or a Uint8Array");
     if (typeof options(home, null, "home").pairing !== "function") throw new TypeError("home must have a function pairing");
     const desk = { home, own, topic: readTopic(topic), signer: signerOf(key, topic) };
@@ -56,7 +48,8 @@ function readPost(text) {
 
 /** A reply with the provider's keys. */
 function named({ signer, own }, members) {
-    return formatReply(present({ provider: keys.keyText(signer.provider, keys.PROVIDER_PUBLIC), certificate: signer.certificate?.text, pushKey: own.pushKey, ...members }));
+    const { pushKey, nextPushKey } = own, provider = keys.keyText(signer.provider, keys.PROVIDER_PUBLIC);
+    return formatReply(present({ provider, certificate: signer.certificate?.text, pushKey, nextPushKey, ...members }));
 }
 
 const signed = ({ signer }, context, asked, reply) => signedReply(signer, context, asked, JSON.stringify(reply));
@@ -71,8 +64,7 @@ async function outcome(work) {
     try {
         return await work();
     } catch (error) {
-        if (error instanceof Refused) return { refused: error.reply };
-        if (error instanceof PushcryptError) return { refused: { refused: error.code } };
+        if (error instanceof PushcryptError) return { refused: present({ refused: error.code, sequence: error.sequence }) };
         throw error;
     }
 }
@@ -86,8 +78,7 @@ async function pair(desk, request) {
     const { refused, reply, changes, warnings } = await outcome(async () => {
         const held = await find(desk.home, record.device);
         // A code for nobody brings no user's device back [P-9].
-        if (held !== null && !replace && (!held.isRemoved || held.user !== user)) throw new Refused("user-mismatch");
-        if (held !== null && !replace) checkSequence(record.sequence, held);
+        if (held !== null && !replace && (!held.isRemoved || held.user !== user)) throw new PushcryptError("user-mismatch");
         return accepting(desk, record, user, { replace });
     });
     const sealed = opened.seal(refused === undefined ? reply : formatReply(refused));
@@ -95,14 +86,13 @@ async function pair(desk, request) {
 }
 
 async function take(desk, { record: data, signature }) {
-    const { record, device, provider, sequence, topic: own } = readSigned(data), held = await find(desk.home, device);
+    const { record, device, provider, topic: own } = readSigned(data), held = await find(desk.home, device);
     const context = own ?? held?.topic ?? desk.topic, pin = keys.parseKey(provider, keys.PROVIDER_PUBLIC);
     const { refused, reply, changes, warnings = [] } = await outcome(async () => {
-        if (held === null || held.isRemoved) throw new Refused("unknown-device");
+        if (held === null || held.isRemoved) throw new PushcryptError("unknown-device");
         const isHeld = held.updateKey !== undefined && (record === undefined || record.updateKey === held.updateKey);
         const message = Buffer.concat([RECORD, lp16(context), pin, data]);
-        if (!isHeld || !keys.verifies(keys.parseRawKey(held.updateKey, "malformed-key"), signature, message)) throw new Refused("bad-record-signature");
-        checkSequence(sequence, held);
+        if (!isHeld || !keys.verifies(keys.parseRawKey(held.updateKey, "malformed-key"), signature, message)) throw new PushcryptError("bad-record-signature");
         if (record === undefined) return { reply: named(desk, { ended: device }), changes: [ended(held, limits.largestTime)] };
         return accepting(desk, record, held.user, { [SIGNED]: true });
     });
@@ -119,12 +109,7 @@ function readSigned(data) {
     }
     const device = members.needs("device"), provider = members.needs("provider");
     members.rule(isDeviceID(device) && members.integer("sequence") === limits.largestTime && NONCE.test(members.needs("nonce")), "the end breaks its rule");
-    return { device, provider, sequence: limits.largestTime };
-}
-
-/** [D-25] */
-function checkSequence(sequence, held) {
-    if (sequence <= (held.sequence ?? 0)) throw new Refused("stale-record", held.sequence);
+    return { device, provider };
 }
 
 module.exports = { answerPost };

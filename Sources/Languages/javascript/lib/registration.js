@@ -10,10 +10,10 @@ const { array, boolean, options, present, string, timeOrNow, topic: readTopic } 
 
 const STORED = [
     "user", "isRemoved", "device", "publicKey", "suites", "topic", "generation", "created", "provider", "appVersion", "token", "environment", "grant",
-    "updateKey", "sequence",
+    "endedGrant", "updateKey", "sequence",
 ];
-const OPTIONS = ["topic", "provider", "device", "certificate", "issued", "ownKeys", "replace", "pushKey"];
-const TEXTS = ["device", "topic", "provider", "certificate", "appVersion", "token", "environment", "grant", "updateKey"];
+const OPTIONS = ["topic", "provider", "device", "certificate", "issued", "ownKeys", "replace", "pushKey", "nextPushKey"];
+const TEXTS = ["device", "topic", "provider", "certificate", "appVersion", "token", "environment", "grant", "endedGrant", "updateKey"];
 const DAY = 86_400_000;
 
 /** Says that a post is signed under the held update key; only `answerPost` knows it. */
@@ -29,7 +29,10 @@ async function accept(record, devices, user, given) {
     if (id === undefined) throw new PushcryptError("malformed-record", "the record names no device; give accept your id for it as device");
     const { device, others } = await decide(record, id, await find(devices, id), devices, user, own);
     const foreign = record.provider !== undefined && !own.keys.includes(record.provider) ? ["provider"] : [], stale = staleStore(record, own);
-    const reply = { acknowledged: record.publicKey, provider: own.provider, certificate: own.certificate?.text, foreign, pushKey: own.pushKey };
+    const reply = {
+        acknowledged: record.publicKey, provider: own.provider, certificate: own.certificate?.text, foreign, pushKey: own.pushKey, nextPushKey: own.nextPushKey,
+        grant: record.grant !== undefined && record.grant === device.endedGrant ? "ended" : undefined,
+    };
     const warnings = [
         [foreign.length > 0, `${id} names a provider key that you never had: somebody else has enrolled the phone`],
         [stale !== null, `${id} shows a certificate that you never issued: your store is an old copy, or somebody has your provider key`],
@@ -64,10 +67,10 @@ async function displaced(devices, made, kept) {
     for (const one of found.map((each) => readStored(each ?? undefined, "what devices.holders returns"))) {
         const isKey = one.publicKey === made.publicKey, isToken = made.token !== undefined && one.token === made.token, isUsers = made.user !== null && one.user === made.user;
         if (!isKey && !isToken) throw new TypeError("devices.holders returned a device with another key and another token");
-        if (one.device === made.device) continue;
+        if (one.device === made.device || one.isRemoved) continue;
         const hasKey = isKey && kept?.publicKey !== made.publicKey;
         if (hasKey && !isUsers) throw new PushcryptError("key-taken");
-        if (!one.isRemoved && (hasKey || (isUsers && isToken && one.topic === made.topic))) gone.push(ended(one, one.sequence));
+        if (hasKey || (isUsers && isToken && one.topic === made.topic)) gone.push(ended(one, one.sequence));
     }
     return gone;
 }
@@ -75,7 +78,11 @@ async function displaced(devices, made, kept) {
 /** The rules that refuse, in their order [D-22] to [D-31]. Returns whose device it is. The holder of the update key was there before, whatever its keys are. */
 function checkRules(record, held, user, own) {
     const isSame = held !== null && record.publicKey === held.publicKey, generation = held?.generation ?? 0;
-    if (held !== null && !own.replace && user !== held.user && (user !== null || !isSame)) throw new PushcryptError("user-mismatch");
+    if (held !== null && !own.replace) {
+        const hasKeys = isSame && [undefined, held.updateKey].includes(record.updateKey);
+        if (user !== held.user && (user !== null || !hasKeys)) throw new PushcryptError("user-mismatch");
+        if (record.sequence <= (held.sequence ?? 0)) throw new PushcryptError("stale-record", undefined, held.sequence);
+    }
     if (!own.replace && !own.isSigned) {
         const isLower = record.generation < generation || (held !== null && record.generation === generation && !isSame);
         if (isLower) throw new PushcryptError("generation-rollback");
@@ -91,11 +98,12 @@ function checkRules(record, held, user, own) {
 /** The device from now on: what the record says, and what it does not say as before. */
 function merged(record, id, known, kept, { user, topic }) {
     const { publicKey, suites, generation, created, provider, appVersion, token, environment, grant } = record, isSame = kept?.publicKey === publicKey;
+    const grants = grant === undefined || grant === kept?.endedGrant ? { grant: kept?.grant, endedGrant: kept?.endedGrant } : { grant };
     const where = token === undefined ? { token: kept?.token, environment: kept?.environment } : { token, environment: environment ?? "production" };
     return present({
         device: id, publicKey, topic, generation, user, suites, created: created ?? (isSame ? kept.created : undefined), provider,
-        appVersion: appVersion ?? kept?.appVersion, ...where, grant: grant ?? kept?.grant, updateKey: record.updateKey ?? known?.updateKey,
-        sequence: Math.max(record.sequence ?? 0, known?.sequence ?? 0) || undefined,
+        appVersion: appVersion ?? kept?.appVersion, ...where, ...grants, updateKey: record.updateKey ?? known?.updateKey,
+        sequence: record.sequence ?? known?.sequence,
     });
 }
 
@@ -113,12 +121,18 @@ function staleStore(record, { provider, topic, certificate: current, issued }) {
 function refusal(error, given = {}) {
     const { certificate, pushKey } = options(given, ["certificate", "pushKey"], "the options");
     if (!(error instanceof PushcryptError)) throw error;
-    return formatReply(present({ refused: error.code, certificate: certificate ?? undefined, pushKey }));
+    const current = ownFault("refusal", () => readCertificate(certificate, "certificate"));
+    return formatReply(present({ refused: error.code, sequence: error.sequence, certificate: current?.text, pushKey }));
 }
 
 function removed(device, given = {}) {
     const { at } = options(given, ["at"], "the options"), known = readStored(device ?? undefined, "device");
     return ended(known, Math.max(known.sequence ?? 0, Number(timeOrNow(at)) + DAY));
+}
+
+function withoutGrant(device, grant) {
+    const known = readStored(device ?? undefined, "device"), { grant: held, ...rest } = known;
+    return string(grant, "grant") === held ? { ...rest, endedGrant: grant } : known;
 }
 
 /** What is kept of a removed device [D-38]. */
@@ -127,24 +141,28 @@ function ended({ device, publicKey, suites, topic, generation, created, user, up
 }
 
 /** The provider's own values. One that is wrong is no fault of the record, so it is a `TypeError`, and no reply says it. */
+const ownFault = (what, call) => attempt(call, (error) => {
+    throw new TypeError(`${what}: its options are wrong: ${error.message}`);
+});
+
+const readCertificate = (text, what) => (text === undefined || text === null ? undefined : Certificate.parse(string(text, what)));
+
 function readOwn(given) {
-    const { topic, provider, device, certificate, issued, ownKeys, replace = false, pushKey, [SIGNED]: isSigned = false } = options(given, OPTIONS, "the options");
-    return attempt(() => {
-        const read = (text, what) => Certificate.parse(string(text, what));
-        const current = certificate === undefined || certificate === null ? undefined : read(certificate, "certificate");
+    const { topic, provider, device, certificate, issued, ownKeys, pushKey, nextPushKey, replace = false, [SIGNED]: isSigned = false } =
+        options(given, OPTIONS, "the options");
+    return ownFault("accept", () => {
+        const current = readCertificate(certificate, "certificate");
         const pin = keys.bare(string(provider, "provider")), bytes = keys.parseKey(pin, keys.PROVIDER_PUBLIC);
         current?.check(bytes, readTopic(topic));
-        if (pushKey !== undefined) formatReply({ refused: "a", pushKey });
+        formatReply(present({ refused: "a", pushKey, nextPushKey }));
         if (device !== undefined && !isDeviceID(string(device, "device"))) throw new TypeError("device must be an id of 1 to 255 bytes");
-        const all = issued === undefined ? undefined : array(issued, "issued").map((text) => read(text, "one of issued"));
+        const all = issued === undefined ? undefined : array(issued, "issued").map((text) => Certificate.parse(string(text, "one of issued")));
         return {
-            topic: readTopic(topic), provider: pin, device, certificate: current, replace: boolean(replace, "replace"), isSigned, pushKey,
+            topic: readTopic(topic), provider: pin, device, certificate: current, replace: boolean(replace, "replace"), isSigned, pushKey, nextPushKey,
             keys: [pin, ...array(ownKeys ?? [], "ownKeys").map((key) => keys.bare(string(key, "one of ownKeys")))],
             // At epoch 0 there is none but those of earlier stores.
             issued: current === undefined ? all ?? [] : all && [current, ...all],
         };
-    }, (error) => {
-        throw new TypeError(`accept: its options are wrong: ${error.message}`);
     });
 }
 
@@ -173,4 +191,4 @@ function readStored(device, what) {
     return { ...known, user, isRemoved };
 }
 
-module.exports = { SIGNED, accept, ended, find, readStored, refusal, removed };
+module.exports = { SIGNED, accept, ended, find, readStored, refusal, removed, withoutGrant };

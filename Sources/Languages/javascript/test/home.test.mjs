@@ -1,14 +1,18 @@
 // The address of a self-hosted server: the vectors of pairing.json, and phones that pair with it. The kit has what they post later.
 import assert from "node:assert/strict";
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import test from "node:test";
+import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import { Credential, ProviderKey, PushcryptError, SigningKey, accept, issueCertificate, refusal } from "pushcrypt";
+import { Credential, ProviderKey, PushcryptError, Sealer, SigningKey, accept, issueCertificate, refusal } from "pushcrypt";
 import { Pairing, answerPost } from "pushcrypt/home";
 import { DeviceKey } from "pushcrypt/testing";
 import { hex, internal, outcomeOf, recordJSON, setClock, skip, storeOf, stored as storedDevice, throws, vectors } from "./support.mjs";
 
-const { OPEN, decode, isURL, sceneOf, sealReply, signedReply } = internal("pairing"), { signerOf } = internal("secrets"), { formatReply, parseReply } = internal("records"), { sha256, verifies, parseKey } = internal("keys");
+const { OPEN, decode, isURL, sceneOf, sealReply, signedReply } = internal("pairing"), { signerOf } = internal("secrets"), { formatReply, parseReply } = internal("records"), { ED25519, secretKey, sha256, verifies, parseKey } = internal("keys");
 const topic = "com.example.app", time = 1_767_225_600_000, minute = 60_000, url = "https://home.example.net/pair";
 const key = new ProviderKey(Buffer.alloc(32, 3)), { publicKey: provider } = key, publicKey = new DeviceKey(Buffer.alloc(32, 5)).publicKey;
 const pairing = Pairing.create({ provider, url, topic });
@@ -179,9 +183,9 @@ test("a changed request is not found", async () => {
 function server(...pairings) {
     const rows = new Map(pairings.map((one) => [one.id, one.json()])), devices = storeOf();
     const home = { ...devices, pairing: async (id) => (rows.has(id) ? Pairing.parse(rows.get(id)) : null) };
-    const send = async (body, own = key) => {
+    const send = async (body, own = key, more = {}) => {
         setClock(time);
-        const { pairing, ...posted } = await answerPost(body, home, { key: own, topic });
+        const { pairing, ...posted } = await answerPost(body, home, { key: own, topic, ...more });
         for (const row of posted.changes) devices.rows.set(row.device, row);
         if (pairing) rows.set(pairing.id, pairing.json());
         return posted;
@@ -213,6 +217,28 @@ test("a device is replaced only if its operator said so, and comes back by a cod
         const reply = phone.open(sent, (await own.send(sent)).body, record), isTaken = outcome === "acknowledged";
         assert.deepEqual([reply.refused ?? "acknowledged", own.devices.get("phone") !== held, Pairing.parse(own.rows.get(one.id)).claimed !== undefined], [outcome, isTaken, isTaken]);
     }
+});
+
+test("push keys are in all replies", async () => {
+    const own = server(pairing), [pushKey, nextPushKey] = [4, 6].map((seed) => new SigningKey(Buffer.alloc(32, seed)).publicBytes);
+    const [hello, paired] = [await own.send(`{"hello":"${nonce}"}`, key, { pushKey, nextPushKey }), await own.send(request, key, { pushKey, nextPushKey })];
+    for (const reply of [JSON.parse(base64url(JSON.parse(hello.body).reply)), code.open(request, paired.body, record)]) {
+        assert.deepEqual([reply.push_key, reply.next_push_key], [pushKey, nextPushKey].map((one) => Buffer.from(one).toString("base64url")));
+    }
+});
+
+test("a phone logs out by an end without a session, through what the README shows [D-26]", async () => {
+    const require = createRequire(import.meta.url), readme = readFileSync(join(dirname(require.resolve("pushcrypt/package.json")), "README.md"), "utf8");
+    const [, text] = /<!-- example: register.mjs -->\n```js\n([^]*?)```/.exec(readme);
+    const module = text.replace(/from "(pushcrypt[^"]*)"/g, (_, name) => `from "${pathToFileURL(require.resolve(name))}"`);
+    const { register, answerSigned } = await import(`data:text/javascript,${encodeURIComponent(module)}`), devices = new Map();
+    setClock(time);
+    assert.equal((await register(recordJSON(record), "alice", devices, new Sealer({ key, topic }))).acknowledged, publicKey);
+    const end = Buffer.from(JSON.stringify({ device: "phone", provider, nonce, sequence: 2 ** 53 - 1, ended: true }));
+    const asked = Buffer.concat([Buffer.from("pushcrypt/1 record\0\x02"), prefixed(topic), parseKey(provider, "pcs"), end]);
+    const signature = sign(null, asked, secretKey(ED25519, Buffer.alloc(32, 8)));
+    const { status, body } = await answerSigned(JSON.stringify({ record: end.toString("base64url"), signature: signature.toString("base64url") }), devices, key, topic);
+    assert.deepEqual([status, JSON.parse(base64url(JSON.parse(body).reply)).ended, devices.get("phone").isRemoved], [200, "phone", true]);
 });
 
 test("a reply that breaks the rules is not sealed", async () => {

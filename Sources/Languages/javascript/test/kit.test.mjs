@@ -173,8 +173,10 @@ const GROUPS = {
     async posts(each) {
         const lines = each.body.toString().split("\n").map((line) => line.split(" ")).map(([time, channel, user, outcome, ...post]) => ({ time, channel, user, outcome, post: post.join(" ") }));
         const isLeftOut = ({ channel, outcome, post }, index) => channel === "session" && !isEnd(post)
-            && (["bad-record-signature", "stale-record"].includes(outcome) || index === lines.length - 1);
-        if (lines.some(isLeftOut) || lines.some(({ channel }) => channel === "removed-by-apns") || each.one("seals") === "1 2") return;
+            && (outcome === "bad-record-signature" || index === lines.length - 1);
+        // A record with a sequence is no bare one to `accept`.
+        const isPost = each.name === "a-bare-record-with-another-update-key";
+        if (isPost || lines.some(isLeftOut) || lines.some(({ channel }) => channel === "removed-by-apns") || each.one("seals") === "1 2") return;
         const home = { ...storeOf(), pairing: () => null }, key = new ProviderKey(hex(each.one("provider-seed"))), topic = each.one("context");
         let reply = {};
         const put = (rows) => rows.forEach((row) => home.rows.set(row.device, JSON.parse(JSON.stringify(row))));

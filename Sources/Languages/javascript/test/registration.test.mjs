@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
 import {
-    ProviderKey, PushcryptError, SigningKey, accept, issueCertificate, parseDeviceRecord, refusal, removed,
+    ProviderKey, PushcryptError, SigningKey, accept, issueCertificate, parseDeviceRecord, refusal, removed, withoutGrant,
 } from "pushcrypt";
 import { DeviceKey } from "pushcrypt/testing";
 import { NOW, internal, recordJSON, storeOf, throws } from "./support.mjs";
@@ -21,20 +21,21 @@ const held = { device: "d", topic, publicKey: another, generation: 1, user: "ali
 const take = (record, held, user, { others = [], ...options } = own) => accept(record, storeOf(held, ...others), user, { ...own, ...options });
 
 test("a first registration is stored, and comes back from JSON", async () => {
-    const { device, reply, ...rest } = await take(parseDeviceRecord(recordJSON(full)), null, "alice", { ...own, pushKey });
+    const nextPushKey = SigningKey.generate().publicBytes;
+    const { device, reply, ...rest } = await take(parseDeviceRecord(recordJSON(full)), null, "alice", { ...own, pushKey, nextPushKey });
     assert.deepEqual(device, { ...full, user: "alice" });
     assert.deepEqual(rest, { changes: [device], staleStore: null, foreign: [], warnings: [] });
-    assert.deepEqual(parseReply(reply), { acknowledged: publicKey, provider, suites: [1], foreign: [], pushKey });
+    assert.deepEqual(parseReply(reply), { acknowledged: publicKey, provider, suites: [1], foreign: [], pushKey, nextPushKey });
     const weak = JSON.stringify({ ...reply, push_key: Buffer.of(1, ...Buffer.alloc(31)).toString("base64url") });
     await throws("weak-key", () => parseReply(weak));
     const again = JSON.parse(JSON.stringify(device));
-    assert.deepEqual((await take(parseDeviceRecord(recordJSON(full)), again, "alice", own)).device, device);
+    assert.deepEqual((await take(recordOf({ ...full, sequence: 8 }), again, "alice", own)).device, { ...device, sequence: 8 });
 });
 
 test("a record without update key and sequence keeps what is held, and the higher sequence is stored", async () => {
     const other = Buffer.from(SigningKey.generate().publicBytes).toString("base64url");
     for (const held of [{ ...full, user: "alice" }, { ...full, user: "alice", isRemoved: true }]) {
-        for (const [more, updateKey, sequence] of [[{}, full.updateKey, 7], [{ updateKey: other, sequence: 6 }, other, 7], [{ sequence: 8 }, full.updateKey, 8]]) {
+        for (const [more, updateKey, sequence] of [[{}, full.updateKey, 7], [{ updateKey: other }, other, 7], [{ sequence: 8 }, full.updateKey, 8]]) {
             const { device } = await take(recordOf({ generation: 2, ...more }), held, "alice", own);
             assert.deepEqual([device.updateKey, device.sequence], [updateKey, sequence]);
         }
@@ -47,6 +48,43 @@ test("a record without update key and sequence keeps what is held, and the highe
         ["malformed-record", { nonce: "A".repeat(21) }], ["malformed-record", { nonce: `${"A".repeat(21)}B` }], ["malformed-record", { ended: true }], ["malformed-record", { ended: false }],
         ...[..."\0\x9f\xad\u2028\u206f\u{e007f}"].map((invisible) => ["malformed-record", { device: `a${invisible}` }]),
     ]) await throws(code, () => parseDeviceRecord({ ...json, ...more }), inspect(more));
+});
+
+test("a record that is not later is refused, and the reply has the held sequence [D-25]", async () => {
+    const device = { ...full, user: "alice" };
+    for (const held of [device, removed(device)]) {
+        for (const more of [{}, { sequence: 6, generation: 1 }, { sequence: held.sequence }]) {
+            const error = await throws("stale-record", () => take(recordOf({ ...full, ...more }), held, "alice"));
+            assert.deepEqual(refusal(error), { version: 1, refused: "stale-record", sequence: held.sequence });
+        }
+        await throws("user-mismatch", () => take(recordOf(full), held, "bob"));
+        assert.equal((await take(recordOf(full), held, "alice", { replace: true })).device.sequence, 7);
+    }
+});
+
+test("a session without a user changes no key of a user's device [D-22]", async () => {
+    const other = Buffer.from(SigningKey.generate().publicBytes).toString("base64url");
+    for (const updateKey of [full.updateKey, undefined]) {
+        const held = { ...full, user: "alice", updateKey };
+        await throws("user-mismatch", () => take(recordOf({ ...full, sequence: 8, updateKey: other }), held, null));
+        assert.equal((await take(recordOf({ ...full, sequence: 8, updateKey: undefined }), held, null)).device.updateKey, updateKey);
+    }
+});
+
+test("a grant that has ended is not stored again, and the reply says so [D-33]", async () => {
+    const device = { ...full, user: "alice" }, held = withoutGrant(device, "AA");
+    assert.deepEqual([held.grant, held.endedGrant, removed(held).endedGrant], [undefined, "AA", undefined]);
+    assert.deepEqual(withoutGrant(device, "older"), { ...device, isRemoved: false });
+    for (const [grant, after, endedGrant, said] of [["AA", undefined, "AA", "ended"], [undefined, undefined, "AA", undefined], ["BB", "BB", undefined, undefined]]) {
+        const { device, reply } = await take(recordOf({ ...full, sequence: 8, grant }), JSON.parse(JSON.stringify(held)), "alice");
+        assert.deepEqual([device.grant, device.endedGrant, reply.grant], [after, endedGrant, said]);
+    }
+});
+
+test("without a token the held one and its environment stay [D-33]", async () => {
+    const record = recordOf({ ...full, token: undefined, environment: "development", sequence: 8 });
+    const found = async (held) => (await take(record, held, "alice")).device;
+    assert.deepEqual([(await found(null)).environment, (await found({ ...full, user: "alice" })).environment], [undefined, "production"]);
 });
 
 test("what a record does not say stays: the owner, the topic, the token", async () => {
@@ -91,7 +129,8 @@ test("a key and a token are of one device of a user [D-32]", async () => {
     assert.deepEqual(await changes(other), [now, { ...other, isRemoved: true }]);
     assert.deepEqual(await changes(removed(other)), [now]);
     for (const user of ["bob", null]) {
-        for (const one of [{ ...other, user }, removed({ ...other, user })]) await throws("key-taken", () => changes(one), inspect(one));
+        await throws("key-taken", () => changes({ ...other, user }));
+        assert.deepEqual(await changes(removed({ ...other, user })), [now]);
     }
     await throws("key-taken", () => take(recordOf({}), null, null, { others: [{ ...other, user: null }] }));
     const token = { ...other, publicKey: another, token: full.token };
@@ -160,12 +199,12 @@ test("the provider's own options are checked, and never told to the phone as its
     const record = recordOf({}), other = issueCertificate({ provider: ProviderKey.generate(), signingKey: SigningKey.generate().publicBytes, topic });
     for (const wrong of [
         { topic: undefined }, { topic: "a b" }, { provider: undefined }, { provider: "pcs1" }, { provider: publicKey }, { certificate: "AA" }, { certificate: other }, { issued: ["AA"] },
-        { issued: other }, { ownKeys: new Set([provider]) }, { ownKeys: [7] }, { replace: 1 }, { pushKey: "AA" }, { pushKey: Buffer.alloc(31) }, { Held: held }, { device: "pcr1" }, { device: 7 },
+        { issued: other }, { ownKeys: new Set([provider]) }, { ownKeys: [7] }, { replace: 1 }, { pushKey: "AA" }, { pushKey: Buffer.alloc(31) }, { Held: held }, { device: "pcr1" }, { device: 7 }, { device: "" }, { device: "a\n" }, { nextPushKey: Buffer.alloc(31) },
     ]) await throws(TypeError, () => take(record, null, "alice", { ...own, ...wrong }), inspect(wrong));
     for (const wrong of [{ public_key: publicKey }, null, "{}", { ...record, generation: "1" }]) await throws(TypeError, () => accept(wrong, null, "alice", own), inspect(wrong));
     const failure = new RangeError("the database");
     await throws(failure, () => refusal(failure));
-    await throws(TypeError, () => refusal(new PushcryptError("key-taken"), { Certificate: other }));
+    for (const wrong of [{ Certificate: other }, { certificate: "x" }]) await throws(TypeError, () => refusal(new PushcryptError("key-taken"), wrong));
 });
 
 test("replies that break a rule are not written", async () => {

@@ -59,7 +59,8 @@ const CALLS = {
     "sealFullBody": [(...given) => sealer.sealFullBody(...given), "a", { url: "https://a" }],
     "Reference.parse": [(...given) => pushcrypt.Reference.parse(...given), JSON.parse(reference.json())],
     "parseDeviceRecord": [pushcrypt.parseDeviceRecord, { public_key: device.publicKey, suites: [1], topic, generation: 1, device: "d", token: "aa", grant: "aa" }],
-    "accept": [pushcrypt.accept, record, home, "alice", { topic, provider: provider.publicKey, device: "d", certificate, issued: [certificate], ownKeys: [], replace: true, pushKey: signing.publicBytes }],
+    "accept": [pushcrypt.accept, record, home, "alice", { topic, provider: provider.publicKey, device: "d", certificate, issued: [certificate], ownKeys: [], replace: true, pushKey: signing.publicBytes, nextPushKey: signing.publicBytes }],
+    "withoutGrant": [pushcrypt.withoutGrant, to, "g"],
     "removed": [pushcrypt.removed, to, { at: new Date(NOW) }],
     "refusal": [pushcrypt.refusal, new pushcrypt.PushcryptError("weak-key"), { certificate, pushKey: signing.publicBytes }],
     "new DeviceKey": [(...given) => new testing.DeviceKey(...given), Buffer.alloc(32)],
@@ -72,7 +73,7 @@ const CALLS = {
     "openAnswer": [refusing("authentication-failed", pushcryptAnswers.openAnswer), answered, { secrets: [secret], devices: [device.publicKey], topic, within: 60, at: new Date(NOW) }],
     "Pairing.create": [pushcryptHome.Pairing.create, { provider: provider.publicKey, url: "https://a", topic, user: "alice", replaces: "d" }],
     "Pairing.parse": [(...given) => pushcryptHome.Pairing.parse(...given), pairing.json()],
-    "answerPost": [pushcryptHome.answerPost, post, home, { key: provider, topic, pushKey: pushKey.publicKey, ownKeys: [], issued: [certificate] }],
+    "answerPost": [pushcryptHome.answerPost, post, home, { key: provider, topic, pushKey: pushKey.publicKey, nextPushKey: pushKey.publicKey, ownKeys: [], issued: [certificate] }],
 };
 const WRONG = [
     undefined, null, true, 0, -1, 1.5, NaN, Infinity, 2 ** 53, 1_500_000_000, 1n, 2n ** 70n, "", "a", "\ud800", Symbol("a"), () => 1, [], [null], [[]], {}, { a: 1 }, new Map(), new Date(NaN),
