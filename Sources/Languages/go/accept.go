@@ -1,6 +1,7 @@
 package pushcrypt
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -18,23 +19,29 @@ type StoredDevice struct {
 	User string
 	// IsRemoved says that the device was removed: key, generation and user are kept [D-38], and nothing is sealed to it.
 	IsRemoved bool
+	// EndedGrant is the one that the relay ended, until the phone brings another.
+	EndedGrant string
 }
 
 // ParseStoredDevice reads what MarshalJSON wrote.
 func ParseStoredDevice(data []byte) (*StoredDevice, error) {
 	fields := newFields(data, MalformedRecord)
 	fields.most = format.LargestTime
-	device := &StoredDevice{User: fields.checked("user", func(text string) bool { return text != "" }), IsRemoved: fields.flag("removed")}
+	device := &StoredDevice{
+		User:      fields.checked("user", func(text string) bool { return text != "" }),
+		IsRemoved: fields.flag("removed"), EndedGrant: fields.checked("ended_grant", isGrant),
+	}
 	record, err := fields.deviceRecord()
 	device.DeviceRecord = *record
 	return device, err
 }
 
-// MarshalJSON returns the device with the members of a record, user and removed.
+// MarshalJSON returns the device with the members of a record, user, removed and ended_grant.
 func (device StoredDevice) MarshalJSON() ([]byte, error) {
 	output := device.output()
 	output.Add("user", device.User)
 	output.Add("removed", device.IsRemoved)
+	output.Add("ended_grant", device.EndedGrant)
 	_, err := ParseStoredDevice(output.Bytes())
 	return output.Bytes(), err
 }
@@ -44,10 +51,20 @@ func (device *StoredDevice) UnmarshalJSON(data []byte) error {
 	return unmarshal(device, data, ParseStoredDevice)
 }
 
-// Removed returns what to store instead of a device that is removed now [D-38]. What the phone sent before, or says within a day, is older.
+// Removed returns what to store instead of a device that is removed now [D-38]. A record that the phone sent before does not bring it back:
+// Accept refuses one whose sequence, a time, is not over a day from now (stale-record).
 func (device StoredDevice) Removed() *StoredDevice {
 	now, _ := timeOrNow(time.Time{})
 	return device.ended(core.Largest(device.Sequence, now+24*3_600_000))
+}
+
+// WithoutGrant returns the device after the relay answered 410 to a push with this grant; itself if a record has brought another since. Accept
+// does not take the grant again, and its reply tells the phone to fetch another [D-33].
+func (device StoredDevice) WithoutGrant(grant string) *StoredDevice {
+	if device.Grant == grant {
+		device.EndedGrant, device.Grant = grant, ""
+	}
+	return &device
 }
 
 // ended returns what is kept of a removed device, with another sequence.
@@ -63,7 +80,7 @@ func (device StoredDevice) ended(sequence uint64) *StoredDevice {
 type Devices interface {
 	// Find returns what you hold under an id, also of a removed device; nil if you never knew it.
 	Find(device string) (*StoredDevice, error)
-	// Holders returns all that you hold with the key, or with the token unless that is "": under any id and of any user, also removed ones.
+	// Holders returns all that you hold with the key, or with the token unless that is "": under any id and of any user.
 	Holders(key DevicePublicKey, token string) ([]*StoredDevice, error)
 }
 
@@ -91,7 +108,7 @@ type AcceptOptions struct {
 
 // Accepted is what follows from a record.
 type Accepted struct {
-	// Device has registered.
+	// Device has registered, or has ended.
 	Device *StoredDevice
 	// Changes are what to store: Device, and what is left of others that had its key or token. Each replaces what you hold under its id.
 	Changes []*StoredDevice
@@ -106,30 +123,30 @@ type Accepted struct {
 	Warnings []string
 }
 
-// Accept decides about a record, by [D-22], [D-27] to [D-33] and [D-35] to [D-38]. The user is the one whose session sent the record. What the
-// record lacks stays as it was held. An error's code is the reason for Refusal; an error that is no *Error is a fault of yours, such as a look-up
-// that returns another device. (user-mismatch, generation-rollback, generation-too-high, suite-downgrade, unsupported-suite, topic-mismatch,
-// key-taken)
+// Accept decides about a record, by [D-22], [D-25], [D-27] to [D-33] and [D-35] to [D-38]. The user is the one whose session sent the record. What
+// the record lacks stays as it was held. An error's code is the reason for Refusal; an error that is no *Error is a fault of yours, such as a
+// look-up that returns another device. (user-mismatch, stale-record, generation-rollback, generation-too-high, suite-downgrade,
+// unsupported-suite, topic-mismatch, key-taken)
 func Accept(record *DeviceRecord, devices Devices, user string, options *AcceptOptions) (*Accepted, error) {
 	if record == nil || record.PublicKey.IsZero() {
 		return nil, refuse(MalformedRecord, "there is no record, or no key in it")
 	}
-	if err := options.check(devices, user); err != nil {
+	if err := options.check(devices); err != nil {
 		return nil, err
+	}
+	if (user == "") != options.NoUser {
+		return nil, errors.New("pushcrypt: the user is empty; set AcceptOptions.NoUser for a session without a user, and only then")
 	}
 	id := record.Device
 	if id == "" {
 		id = options.Device
 	}
 	if !isDeviceID(id) {
-		return nil, refuse(MalformedRecord, "the record names no device; set AcceptOptions.Device to your id for it, 1 to 255 bytes")
+		return nil, refuse(MalformedRecord, "the record names no device; set AcceptOptions.Device to your id for it")
 	}
-	held, err := devices.Find(id)
+	held, err := find(devices, id)
 	if err != nil {
 		return nil, err
-	}
-	if held != nil && (held.Device != id || held.PublicKey.IsZero()) {
-		return nil, fmt.Errorf("pushcrypt: Find(%q) returned %q: one phone would get what is another's", id, held.Device)
 	}
 	if err := record.refusal(held, user, options); err != nil {
 		return nil, err
@@ -144,6 +161,7 @@ func Accept(record *DeviceRecord, devices Devices, user string, options *AcceptO
 	if !contains(own, record.Provider) {
 		reply.Foreign = []string{"provider"}
 	}
+	reply.GrantEnded = record.Grant != "" && record.Grant == device.EndedGrant
 	accepted := &Accepted{Device: device, Changes: changes, Reply: reply, StaleStore: options.unknown(record.Certificate, device.Topic), Foreign: reply.Foreign}
 	if len(accepted.Foreign) > 0 {
 		accepted.warn(id + " names a provider key that you never had: somebody else has enrolled the phone")
@@ -157,27 +175,75 @@ func Accept(record *DeviceRecord, devices Devices, user string, options *AcceptO
 	return accepted, nil
 }
 
+// AcceptEnd decides about what a phone posts after a log-out, without a session: an end, signed under its update key [D-23] to [D-26]. It returns
+// nil without an error for any other record, which is for Accept. (malformed-record, unknown-device, bad-record-signature, stale-record)
+func AcceptEnd(record, signature []byte, devices Devices, options *AcceptOptions) (*Accepted, error) {
+	if err := options.check(devices); err != nil {
+		return nil, err
+	}
+	fields := newFields(record, MalformedRecord)
+	if fields.members["ended"] != true {
+		return nil, nil
+	}
+	id, nonce := fields.checked("device", isDeviceID), fields.checked("nonce", noncePattern.MatchString)
+	isWhole := id != "" && nonce != "" && fields.number("sequence", 0) == format.LargestTime && fields.has("provider")
+	fields.require(isWhole, "a member of an end")
+	provider := read(fields, "provider", ParseProviderPublicKey)
+	if fields.err != nil {
+		return nil, fields.err
+	}
+	held, err := find(devices, id)
+	if err != nil {
+		return nil, err
+	}
+	if held == nil || held.IsRemoved {
+		return nil, refuse(UnknownDevice, "there is no such device, or it was removed")
+	}
+	message := append(core.AppendText([]byte("pushcrypt/1 record\x00\x02"), held.Topic), provider.Bytes()...)
+	if !core.Verifies(held.UpdateKey, signature, append(message, record...)) {
+		return nil, refuse(BadRecordSignature, "the device's update key did not sign this end, or signed it for another app")
+	}
+	if held.Sequence == format.LargestTime {
+		return nil, stale(held)
+	}
+	device := held.ended(format.LargestTime)
+	reply := &Reply{Ended: id, Provider: options.Provider, Certificate: options.Certificate, PushKey: options.PushKey}
+	return &Accepted{Device: device, Changes: []*StoredDevice{device}, Reply: reply}, nil
+}
+
+func find(devices Devices, id string) (*StoredDevice, error) {
+	held, err := devices.Find(id)
+	if err == nil && held != nil && (held.Device != id || held.PublicKey.IsZero()) {
+		err = fmt.Errorf("pushcrypt: Find(%q) returned %q: one phone would get what is another's", id, held.Device)
+	}
+	return held, err
+}
+
+func stale(held *StoredDevice) *Error {
+	return &Error{Code: StaleRecord, Text: "the record is not later than the last one of the device, or its removal", Sequence: held.Sequence}
+}
+
 func (accepted *Accepted) warn(text string) { accepted.Warnings = append(accepted.Warnings, text) }
 
-// Refusal is the answer to a record that Accept or ParseDeviceRecord refused. The certificate is the current one, the zero value at epoch 0. An
+// Refusal is the answer to a record that Accept, AcceptEnd or ParseDeviceRecord refused. The certificate is the current one, the zero value at epoch 0. An
 // error that is not of this package is "internal-error".
 func Refusal(err error, certificate Certificate) *Reply {
 	reply, refused := &Reply{Refused: "internal-error", Certificate: certificate}, (*Error)(nil)
 	if errors.As(err, &refused) {
-		reply.Refused = refused.Code
+		reply.Refused, reply.Sequence = refused.Code, refused.Sequence
 	}
 	return reply
 }
 
 // check refuses what is a fault of the program, and not of the record.
-func (options *AcceptOptions) check(devices Devices, user string) error {
+func (options *AcceptOptions) check(devices Devices) error {
 	switch {
 	case devices == nil:
 		return errors.New("pushcrypt: Accept needs your store as Devices")
 	case options == nil || checkTopic(options.Topic) != nil || options.Provider.IsZero():
 		return errors.New("pushcrypt: AcceptOptions need Topic and Provider")
-	case (user == "") != options.NoUser:
-		return errors.New("pushcrypt: the user is empty; set AcceptOptions.NoUser for a session without a user, and only then")
+	case options.Device != "" && !isDeviceID(options.Device):
+		return errors.New("pushcrypt: AcceptOptions.Device is no id: 1 to 255 bytes without invisible characters")
 	case options.PushKey != nil && len(options.PushKey) != ed25519.PublicKeySize:
 		return errors.New("pushcrypt: AcceptOptions.PushKey has not 32 bytes")
 	}
@@ -191,12 +257,15 @@ func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *Ac
 		held = &StoredDevice{}
 	}
 	isSameKey := isKnown && held.PublicKey == record.PublicKey
+	keepsKeys := isSameKey && (record.UpdateKey == nil || bytes.Equal(record.UpdateKey, held.UpdateKey))
 	if !options.Replace {
 		switch {
 		case isKnown && user != "" && held.User != user:
 			return refuse(UserMismatch, "the device is another user's, or nobody's")
-		case held.User != "" && user == "" && !isSameKey:
-			return refuse(UserMismatch, "the device is a user's, and a session without a user has another key")
+		case held.User != "" && user == "" && !keepsKeys:
+			return refuse(UserMismatch, "the device is a user's, and a session without a user has another key or update key")
+		case record.Sequence != 0 && record.Sequence <= held.Sequence:
+			return stale(held)
 		case isKnown && (record.Generation < held.Generation || record.Generation == held.Generation && !isSameKey):
 			return refuse(GenerationRollback, "the record is older than the one held")
 		case record.Generation > held.Generation && record.Generation-held.Generation > format.GenerationStep:
@@ -225,7 +294,9 @@ func (record *DeviceRecord) merged(id string, held *StoredDevice, user string, o
 	if len(device.Suites) == 0 {
 		device.Suites = []int{record.PublicKey.Suite()}
 	}
-	if device.Token != "" && device.Environment == "" {
+	if device.Token == "" {
+		device.Environment = ""
+	} else if device.Environment == "" {
 		device.Environment = "production"
 	}
 	if held != nil {
@@ -255,9 +326,11 @@ func (device *StoredDevice) keep(held *StoredDevice, isNew bool) {
 	if device.Created.IsZero() && device.PublicKey == held.PublicKey {
 		device.Created = held.Created
 	}
-	hasToken := device.Token != ""
+	if device.Grant == "" || device.Grant == held.EndedGrant {
+		device.Grant, device.EndedGrant = held.Grant, held.EndedGrant
+	}
 	for _, one := range recordTexts {
-		if into := one.field(&device.DeviceRecord); *into == "" && !(hasToken && one.name == "environment") {
+		if into := one.field(&device.DeviceRecord); *into == "" {
 			*into = *one.field(&held.DeviceRecord)
 		}
 	}
@@ -280,9 +353,10 @@ func (device *StoredDevice) displacing(devices Devices, held *StoredDevice, opti
 		case !isKey && !isToken:
 			return nil, fmt.Errorf("pushcrypt: Holders returned %q, which has another key and another token", one.Device)
 		case one.Device == device.Device:
+		case one.IsRemoved:
 		case isKey && !hasKey && !isUsers:
 			return nil, refuse(KeyTaken, "another device, not of the same user, has this key")
-		case !one.IsRemoved && (isKey && !hasKey || isUsers && isToken && one.Topic == device.Topic):
+		case isKey && !hasKey || isUsers && isToken && one.Topic == device.Topic:
 			changes = append(changes, one.ended(one.Sequence))
 		}
 	}

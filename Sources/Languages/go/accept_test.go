@@ -2,6 +2,9 @@ package pushcrypt_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,8 +108,8 @@ func TestTheCasesOfAccept(t *testing.T) {
 			Holders []acceptRow
 			Record  struct {
 				acceptRow
-				Way     string
-				Replace bool
+				Way, Signed string
+				Replace     bool
 			}
 			Expect string
 			After  []acceptRow
@@ -121,7 +124,8 @@ func TestTheCasesOfAccept(t *testing.T) {
 	updates := map[string][]byte{"U": pushcrypt.GenerateSigningKey().PublicKey(), "V": pushcrypt.GenerateSigningKey().PublicKey()}
 	count := 0
 	for _, one := range file.Cases {
-		if one.Record.Way != "bare" || one.Suite == 2 {
+		isPost := one.Record.Way == "session" && one.Record.Signed == one.Record.UpdateKey
+		if !isPost && one.Record.Way != "bare" || one.Suite == 2 {
 			continue
 		}
 		count++
@@ -156,7 +160,7 @@ func TestTheCasesOfAccept(t *testing.T) {
 			t.Errorf("%s: %s, and not %s (%s)", one.Name, found, expected, one.Expect)
 		}
 	}
-	if count < 30 {
+	if count < 45 {
 		t.Error("too few cases:", count)
 	}
 }
@@ -186,15 +190,15 @@ func TestOnePhoneDoesNotGetWhatIsAnothers(t *testing.T) {
 
 func TestFaultsOfTheCallerOfAccept(t *testing.T) {
 	record, own := recordOf(phone.PublicKey(), 1), pushcrypt.AcceptOptions{Topic: topic, Provider: provider.PublicKey()}
-	noUser, noTopic, noProvider, key := own, own, own, own
-	noUser.NoUser, noTopic.Topic, noProvider.Provider, key.PushKey = true, "a b", pushcrypt.ProviderPublicKey{}, []byte{1}
+	noUser, noTopic, noProvider, key, device := own, own, own, own, own
+	device.Device, noUser.NoUser, noTopic.Topic, noProvider.Provider, key.PushKey = "a\nb", true, "a b", pushcrypt.ProviderPublicKey{}, []byte{1}
 	for _, wrong := range []struct {
 		devices pushcrypt.Devices
 		user    string
 		options *pushcrypt.AcceptOptions
 	}{
 		{nil, "alice", &own}, {table{}, "alice", nil}, {table{}, "", &own}, {table{}, "alice", &noUser}, {table{}, "alice", &noTopic}, {table{}, "alice", &noProvider},
-		{table{}, "alice", &key},
+		{table{}, "alice", &key}, {table{}, "alice", &device},
 	} {
 		_, err := pushcrypt.Accept(record, wrong.devices, wrong.user, wrong.options)
 		var refusal *pushcrypt.Error
@@ -202,7 +206,6 @@ func TestFaultsOfTheCallerOfAccept(t *testing.T) {
 			t.Errorf("%+v: %v", wrong, err)
 		}
 	}
-	own.Device = strings.Repeat("a", 256)
 	_, err := pushcrypt.Accept(&pushcrypt.DeviceRecord{PublicKey: phone.PublicKey()}, table{}, "alice", &own)
 	refused(t, "no id for the device", pushcrypt.MalformedRecord, err)
 }
@@ -214,12 +217,11 @@ func TestAKeyAndATokenAreOfOneDevice(t *testing.T) {
 	other.Device, other.User, other.Sequence = "phone2", "alice", 4
 	accepted := must(take(record, "alice", other))
 	expect(t, "the other device", len(accepted.Changes) == 2 && accepted.Changes[1].IsRemoved && accepted.Changes[1].Sequence == 4 && accepted.Changes[1].Device == "phone2", true)
-	expect(t, "a warning", strings.Contains(fmt.Sprint(accepted.Warnings), "environment"), true)
+	expect(t, "a warning", strings.Contains(fmt.Sprint(accepted.Warnings), "environment") && accepted.Device.Environment == "production", true)
 	for _, user := range []string{"bob", ""} {
 		_, err := take(record, user, other)
 		refused(t, "the key of another user", pushcrypt.KeyTaken, err)
-		_, err = take(record, user, other.Removed())
-		refused(t, "the key of a removed device of another user", pushcrypt.KeyTaken, err)
+		expect(t, "the key of a removed device", len(must(take(record, user, other.Removed())).Changes), 1)
 	}
 	other.PublicKey, other.Token = kit.GenerateDeviceKey().PublicKey(), "00ff"
 	for changed, count := range map[*pushcrypt.StoredDevice]int{other: 2, other.Removed(): 1} {
@@ -246,6 +248,7 @@ func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	expect(t, "as it is stored", held, *accepted.Device)
 	// The phone changes its key, and reports nothing else; the session has no user's key.
 	second := recordOf(kit.GenerateDeviceKey().PublicKey(), 2)
+	second.Environment = "development"
 	before := held
 	device := must(take(second, "alice", &held)).Device
 	expect(t, "what was held stays", device.User+device.Topic+device.Token+device.Environment+device.AppVersion+device.Grant,
@@ -255,9 +258,12 @@ func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	expect(t, "its arguments are as before", held, before)
 	second.Token = "0011"
 	device = must(take(second, "alice", &held)).Device
-	expect(t, "a new token has its own environment", device.Token+device.Environment, "0011production")
+	expect(t, "a new token has its own environment", device.Token+device.Environment, "0011development")
+	second.Token = ""
+	expect(t, "an environment of no token", must(take(second, "alice")).Device.Environment, "")
 
-	// Without a user, the same key is accepted and the owner stays; another one is not.
+	// Without a user, the same keys are accepted and the owner stays; others are not.
+	first.Sequence = 8
 	expect(t, "the owner", must(take(first, "", &held)).Device.User, "alice")
 	_, err := take(second, "", &held)
 	refused(t, "no session", pushcrypt.UserMismatch, err)
@@ -306,10 +312,85 @@ func TestAcceptOfARemovedDevice(t *testing.T) {
 	marked := *held
 	marked.IsRemoved = true
 	record := recordOf(phone.PublicKey(), 5)
-	record.UpdateKey, record.Sequence = pushcrypt.GenerateSigningKey().PublicKey(), 8
+	record.UpdateKey, record.Sequence = pushcrypt.GenerateSigningKey().PublicKey(), marked.Sequence
+	_, err = take(record, "alice", &marked)
+	refused(t, "a record that was sent before the removal", pushcrypt.StaleRecord, err)
+	text := string(must(json.Marshal(pushcrypt.Refusal(err, pushcrypt.Certificate{}))))
+	expect(t, "the phone learns the sequence", text, fmt.Sprintf(`{"version":1,"refused":"stale-record","sequence":%d}`, marked.Sequence))
+	record.Sequence++
 	device = must(take(record, "alice", &marked)).Device
 	expect(t, "nothing of before stays", device.Topic+device.Token+device.User, topic+"alice")
-	expect(t, "another update key and the higher sequence", bytes.Equal(device.UpdateKey, record.UpdateKey) && device.Sequence == marked.Sequence, true)
+	expect(t, "another update key and the higher sequence", bytes.Equal(device.UpdateKey, record.UpdateKey) && device.Sequence == record.Sequence, true)
+}
+
+func TestAPhoneEndsItsDevice(t *testing.T) {
+	var file struct {
+		Records []struct{ Name, UpdateSeed, Record, Signature string }
+	}
+	readJSON(t, "signed.json", &file)
+	end := file.Records[len(file.Records)-1]
+	expect(t, "the case", end.Name, "an end")
+	seed, signature := must(hex.DecodeString(end.UpdateSeed)), must(base64.RawURLEncoding.DecodeString(end.Signature))
+	held := deviceOf(phone.PublicKey(), topic)
+	held.Device, held.User, held.Grant, held.Sequence = "5d0f9c1e", "alice", "g", 7
+	held.UpdateKey = ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: provider.PublicKey()}
+	say := func(record string, rows ...*pushcrypt.StoredDevice) (*pushcrypt.Accepted, error) {
+		return pushcrypt.AcceptEnd([]byte(record), signature, tableOf(rows...), options)
+	}
+	accepted := must(say(end.Record, held))
+	text := string(must(json.Marshal(accepted.Reply)))
+	expect(t, "the reply", text, `{"version":1,"ended":"5d0f9c1e","provider":"`+options.Provider.String()+`"}`)
+	removed := held.Removed()
+	removed.Sequence = 1<<53 - 1
+	expect(t, "what is stored", accepted.Changes, []*pushcrypt.StoredDevice{removed})
+	otherKey, otherApp, isEnded := *held, *held, *held
+	otherKey.UpdateKey, otherApp.Topic, isEnded.Sequence = nil, "com.example.other", removed.Sequence
+	for code, row := range map[pushcrypt.Code]*pushcrypt.StoredDevice{
+		pushcrypt.UnknownDevice: removed, pushcrypt.BadRecordSignature: &otherKey, pushcrypt.StaleRecord: &isEnded,
+	} {
+		_, err := say(end.Record, row)
+		refused(t, "the same again, or forged", code, err)
+	}
+	_, err := say(end.Record)
+	refused(t, "of no device", pushcrypt.UnknownDevice, err)
+	_, err = say(end.Record, &otherApp)
+	refused(t, "of another app", pushcrypt.BadRecordSignature, err)
+	_, err = say(end.Record+" ", held)
+	refused(t, "changed", pushcrypt.BadRecordSignature, err)
+	for _, member := range []string{"device", "provider", "nonce", "sequence"} {
+		_, err = say(strings.Replace(end.Record, member, "x", 1), held)
+		refused(t, "without "+member, pushcrypt.MalformedRecord, err)
+	}
+	for _, record := range []string{`{"ended":false}`, `{"device":"5d0f9c1e"}`, "[]"} {
+		accepted, err = say(record, held)
+		expect(t, "what is no end", accepted == nil && err == nil, true)
+	}
+	_, err = pushcrypt.AcceptEnd([]byte(end.Record), signature, nil, options)
+	expect(t, "no store", err != nil, true)
+	// Only the operator brings the device back.
+	record := recordOf(phone.PublicKey(), 1)
+	record.Device, record.UpdateKey, record.Sequence = removed.Device, held.UpdateKey, removed.Sequence-1
+	_, err = take(record, "alice", removed)
+	refused(t, "a session after the end", pushcrypt.StaleRecord, err)
+}
+
+func TestAGrantThatTheRelayEnded(t *testing.T) {
+	held := deviceOf(phone.PublicKey(), topic)
+	held.Grant = "old"
+	expect(t, "a grant that came since", held.WithoutGrant("older"), held)
+	held = must(pushcrypt.ParseStoredDevice(must(json.Marshal(held.WithoutGrant("old")))))
+	expect(t, "the grant", held.Grant+held.EndedGrant, "old")
+	record := recordOf(phone.PublicKey(), 1)
+	for grant, ended := range map[string]string{"": "old", "old": "old", "new": ""} {
+		record.Grant = grant
+		accepted := must(take(record, "", held))
+		text := string(must(json.Marshal(accepted.Reply)))
+		expect(t, "the reply to "+grant, strings.Contains(text, `"grant":"ended"`), grant == "old")
+		expect(t, "what is stored of "+grant, accepted.Device.Grant, strings.TrimPrefix(grant, "old"))
+		expect(t, "what ended", accepted.Device.EndedGrant, ended)
+	}
+	expect(t, "without a grant", must(take(recordOf(phone.PublicKey(), 1), "")).Reply.GrantEnded, false)
 }
 
 func TestMembersOfPosts(t *testing.T) {

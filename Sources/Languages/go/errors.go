@@ -22,6 +22,8 @@ func (code Code) Retryable() bool { return retryable[code] }
 type Error struct {
 	Code Code
 	Text string
+	// Sequence is the held one, of StaleRecord.
+	Sequence uint64
 }
 
 // Error returns the code, the text and the page about the code.

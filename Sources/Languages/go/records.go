@@ -42,12 +42,16 @@ type DeviceRecord struct {
 	Sequence uint64
 }
 
-// A Reply is a provider's answer to a record: it has one of Acknowledged and Refused. Accept and Refusal make them.
+// A Reply is a provider's answer to a record: it has one of Acknowledged, Refused and Ended. Accept, AcceptEnd and Refusal make them.
 type Reply struct {
 	// Acknowledged is the key that the provider seals to from now on.
 	Acknowledged DevicePublicKey
 	// Refused is the reason: 1 to 64 lower-case letters, digits and hyphens.
 	Refused Code
+	// Ended is the device that has logged out.
+	Ended string
+	// Sequence is the held one, with the reason StaleRecord.
+	Sequence uint64
 	// Provider is the provider key; the zero value if it is not said.
 	Provider ProviderPublicKey
 	// Certificate is the provider's current one, from epoch 1 on [D-37].
@@ -146,11 +150,12 @@ func (record DeviceRecord) Format(state fmt.State, _ rune) {
 
 // MarshalJSON writes a reply; one that breaks a rule of Docs/FormatRecords.md is an error.
 func (reply Reply) MarshalJSON() ([]byte, error) {
-	isOne := reply.Acknowledged.IsZero() != (reply.Refused == "")
+	isOne := reply.Ended == "" && reply.Acknowledged.IsZero() != (reply.Refused == "") ||
+		isDeviceID(reply.Ended) && reply.Acknowledged.IsZero() && reply.Refused == ""
 	isKey := func(key ed25519.PublicKey) bool { return key == nil || core.IsVerifying(key) }
 	isReason := reply.Refused == "" || reasonPattern.MatchString(string(reply.Refused))
 	if !isOne || !isReason || len(reply.Foreign) > format.MostForeign {
-		return nil, refuse(MalformedRecord, "a reply acknowledges a key or has a reason, and up to 16 foreign members")
+		return nil, refuse(MalformedRecord, "a reply acknowledges a key, has a reason or ends a device, and has up to 16 foreign members")
 	}
 	if !isKey(reply.PushKey) || !isKey(reply.NextPushKey) {
 		return nil, errWeak()
@@ -159,6 +164,8 @@ func (reply Reply) MarshalJSON() ([]byte, error) {
 	output.Add("version", uint64(1))
 	output.Add("acknowledged", reply.Acknowledged.String())
 	output.Add("refused", string(reply.Refused))
+	output.Add("ended", reply.Ended)
+	output.AddNumber("sequence", reply.Sequence)
 	output.Add("provider", reply.Provider.String())
 	output.Add("certificate", reply.Certificate.String())
 	output.Add("push_key", core.Encode(reply.PushKey))
