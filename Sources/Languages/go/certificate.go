@@ -136,10 +136,24 @@ type PastEpoch struct {
 	ReplacedAt  time.Time
 }
 
+// plausible refuses a plan with a replacement before 1973 or after 2100: its time was in another unit. (implausible-time)
+func (plan Plan) plausible() error {
+	for _, past := range plan.Past {
+		at, ok := core.Milliseconds(past.ReplacedAt)
+		if !ok || at < format.TimeFieldEnd || at/1000 > format.LatestClock {
+			return refuse(ImplausibleTime, "seconds and milliseconds were confused in a ReplacedAt")
+		}
+	}
+	return nil
+}
+
 // claim returns what the next certificate says, but for its key [T-7] to [T-9].
 func (plan Plan) claim() ([]byte, error) {
 	now, err := timeOrNow(plan.At)
 	if err != nil {
+		return nil, err
+	}
+	if err := plan.plausible(); err != nil {
 		return nil, err
 	}
 	if plan.Lifetime < 0 || plan.Lifetime%time.Second != 0 {
@@ -241,6 +255,9 @@ func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
 
 // MarshalJSON returns the request's text.
 func (request *CertificateRequest) MarshalJSON() ([]byte, error) {
+	if err := request.Plan.plausible(); err != nil {
+		return nil, err
+	}
 	var output jsontext.Output
 	output.Add("version", uint64(1))
 	output.Add("topic", request.Topic)

@@ -64,15 +64,21 @@ func TestExpiredCertificateDoesNotSeal(t *testing.T) {
 	}
 }
 
-// TestSumsOfTimesDoNotWrapAround has an epoch that is in use for ever, because it was replaced after the last millisecond.
-func TestSumsOfTimesDoNotWrapAround(t *testing.T) {
+func TestWhenCertificatesWereReplaced(t *testing.T) {
 	signing := pushcrypt.GenerateSigningKey().PublicKey()
 	past := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{At: now}))
 	current := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{At: now, Current: past}))
 	next := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{
-		At: now, Current: current, Past: []pushcrypt.PastEpoch{{Certificate: past, ReplacedAt: time.Unix(1<<60, 0)}},
+		At: now, Current: current, Past: []pushcrypt.PastEpoch{{Certificate: past, ReplacedAt: now.Add(48 * time.Hour)}},
 	}))
-	expect(t, "the floor", next.Floor(), past.Epoch())
+	expect(t, "the floor with a time ahead of the clock", next.Floor(), past.Epoch())
+	for _, at := range []time.Time{time.UnixMilli(0), time.UnixMilli(now.Unix()), time.Unix(now.UnixMilli(), 0), time.Unix(1<<60, 0)} {
+		plan := pushcrypt.Plan{At: now, Current: current, Past: []pushcrypt.PastEpoch{{Certificate: past, ReplacedAt: at}}}
+		_, err := pushcrypt.IssueCertificate(provider, signing, topic, plan)
+		refused(t, "another unit", pushcrypt.ImplausibleTime, err)
+		_, err = json.Marshal(&pushcrypt.CertificateRequest{Topic: topic, Provider: provider.PublicKey(), SigningKey: signing, Plan: plan})
+		refused(t, "another unit in a request", pushcrypt.ImplausibleTime, err)
+	}
 }
 
 func TestRequestAndInstall(t *testing.T) {

@@ -54,6 +54,9 @@ type Message struct {
 	ContentAvailable bool `json:"content_available,omitempty"`
 }
 
+// Format prints no grant, whatever the verb.
+func (message Message) Format(state fmt.State, _ rune) { fmt.Fprint(state, "relay message") }
+
 // NewMessage makes a message of a push that was sealed for a device with a grant. The relay writes what the phone shows if it cannot open the push:
 // of the placeholder only the sound is used. (push-type-not-sealable for a call, invalid-request without a grant)
 func NewMessage(push *pushcrypt.Push) (Message, error) {
@@ -93,6 +96,9 @@ type Request struct {
 	// Body is sent unchanged.
 	Body []byte
 }
+
+// Format prints no grant, whatever the verb.
+func (request Request) Format(state fmt.State, _ rune) { fmt.Fprint(state, "request to ", request.URL) }
 
 // NewRequest signs a request with 1 to 45 messages by a push key. The zero time is now; after the refusal "clock" add the difference that its
 // "now" shows. (invalid-request, unusable-key, invalid-time)

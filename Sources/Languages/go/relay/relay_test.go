@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +110,11 @@ func TestMessages(t *testing.T) {
 	}
 	if _, err := NewMessage(push); !errors.Is(err, pushcrypt.PushTypeNotSealable) {
 		t.Error(err)
+	}
+	secret := []Message{{Grant: "secret-word"}}
+	request, err := NewRequest(origin, key, secret, time.Time{})
+	if text := fmt.Sprintf("%v %+v %#v %s %s", secret, secret[0], secret, request, *request); err != nil || strings.Contains(text, "secret-word") {
+		t.Error("a grant is printed:", text, err)
 	}
 	for _, without := range []*pushcrypt.Push{nil, {}} {
 		if _, err := NewMessage(without); !errors.Is(err, pushcrypt.InvalidRequest) {
