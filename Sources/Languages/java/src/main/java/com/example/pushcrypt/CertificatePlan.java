@@ -26,7 +26,19 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
      * @param certificate its certificate; {@code null} for epoch 0, when the provider key signed itself
      * @param replacedAt when it was replaced
      */
-    public record PastEpoch(Certificate certificate, Instant replacedAt) {}
+    public record PastEpoch(Certificate certificate, Instant replacedAt) {
+        /**
+         * Creates a value.
+         *
+         * @param certificate its certificate; {@code null} for epoch 0, when the provider key signed itself
+         * @param replacedAt when it was replaced
+         * @throws PushcryptException {@code implausible-time} before 1973 or after 2100
+         */
+        public PastEpoch {
+            boolean isPlausible = replacedAt.getEpochSecond() >= Format.TIME_FIELD_END / 1000 && replacedAt.getEpochSecond() <= Format.LATEST_CLOCK;
+            if (!isPlausible) throw new PushcryptException(Code.IMPLAUSIBLE_TIME, "seconds and milliseconds were confused in a replacedAt");
+        }
+    }
 
     /** What a certificate says but for its key. */
     record Claim(long epoch, long floor, long graceUntil, long expiresAt) {}

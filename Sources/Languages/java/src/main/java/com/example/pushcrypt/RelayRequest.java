@@ -102,6 +102,12 @@ public record RelayRequest(String url, Map<String, String> headers, String body)
         return new RelayRequest(origin + path, headers, body);
     }
 
+    /** Returns nothing of the grants. */
+    @Override
+    public String toString() {
+        return "RelayRequest(" + url + ")";
+    }
+
     static byte[] signed(String origin, String path, byte[] publicKey, long time, String body) {
         byte[] hash = Platform.sha256(body.getBytes(StandardCharsets.UTF_8));
         return concat(ascii(LABEL), Envelope.lp16(origin), Envelope.lp16(path), publicKey, bigEndian(time, 8), hash);

@@ -43,6 +43,7 @@ final class RelayTest {
             if (!body.equals(BODY)) return;
             RelayRequest request = RelayRequest.sign(origin, key, List.of(MESSAGE), Instant.ofEpochMilli(time));
             assertEquals(List.of(origin + "/v1/push", BODY), List.of(request.url(), request.body()));
+            assertFalse(request.toString().contains("grant"));
             assertEquals(one.get("signature"), request.headers().get("pushcrypt-signature"));
             assertEquals(one.get("time").toString(), request.headers().get("pushcrypt-time"));
         });

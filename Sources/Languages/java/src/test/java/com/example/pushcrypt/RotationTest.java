@@ -85,7 +85,9 @@ final class RotationTest {
         assertEquals(PIN, new Sealer(installed, TOPIC).provider());
         assertEquals(installed.certificate(), new Sealer(installed, TOPIC).certificate());
         assertNull(new Sealer(PROVIDER, TOPIC).certificate());
-        assertTrue(CertificatePlan.FIRST.withPast(List.of(new CertificatePlan.PastEpoch(null, Instant.MAX))).request(PIN, TOPIC, key.publicText()).toJson().contains("\"replaced\":9007199254740991"));
+        for (Instant other : List.of(Instant.EPOCH, Instant.ofEpochMilli(1_700_000_000L), Instant.ofEpochSecond(1_700_000_000_123L), Instant.MAX)) {
+            refused(Code.IMPLAUSIBLE_TIME, () -> new CertificatePlan.PastEpoch(null, other));
+        }
 
         refused(Code.WRONG_CERTIFICATE, () -> request.install(SigningKey.generate(), answer));
         refused(Code.WRONG_CERTIFICATE, () -> plan.request(PIN, TOPIC, SigningKey.generate().publicText()).install(key, answer));
