@@ -36,6 +36,10 @@ public final class AcceptOptions {
         pushKey = made.pushKey;
     }
 
+    String pushKeyText() {
+        return pushKey == null ? null : Envelope.encode(pushKey);
+    }
+
     /**
      * Starts with a provider at epoch 0 that had no other key.
      *

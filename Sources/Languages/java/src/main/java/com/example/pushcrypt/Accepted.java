@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * What became of a record that was accepted.
  *
- * @param device the device that has registered
+ * @param device the device that has registered or ended
  * @param changes what to store: {@code device}, and what is left of others that had its key or token. Each replaces what you hold under its id
  * @param reply what to answer once that is stored: {@link Reply#toJson}
  * @param staleStore a certificate of your provider key that you never issued; {@code null} if there is none. Your store is an old copy, or somebody has your

@@ -27,7 +27,7 @@ public record DeviceRecord(
     String deviceId, DevicePublicKey publicKey, List<Integer> suites, String topic, long generation, Long created, ProviderPublicKey provider,
     Certificate certificate, String appVersion, String token, String environment, String grant, String updateKey, Long sequence) {
     private static final Pattern TOKEN = Pattern.compile("(?:[0-9a-f]{2}){1," + Format.LONGEST_TOKEN / 2 + "}"), ENVIRONMENT = Pattern.compile("production|development");
-    private static final Pattern GRANT = Pattern.compile("[A-Za-z0-9_-]{1," + Format.LONGEST_GRANT + "}"), NONCE = Pattern.compile("[A-Za-z0-9_-]{21}[AQgw]");
+    static final Pattern GRANT = Pattern.compile("[A-Za-z0-9_-]{1," + Format.LONGEST_GRANT + "}"), NONCE = Pattern.compile("[A-Za-z0-9_-]{21}[AQgw]");
 
     /**
      * Creates a value, and copies the lists.
@@ -50,6 +50,7 @@ public record DeviceRecord(
     public DeviceRecord {
         Objects.requireNonNull(publicKey, "publicKey");
         suites = List.copyOf(suites);
+        if (generation < 0) throw new IllegalArgumentException("a generation is 0 or more");
     }
 
     /**
@@ -109,6 +110,7 @@ public record DeviceRecord(
      * @param topic the app's bundle id, or {@code null}
      * @param generation counts the device's keys from 1
      * @return the record
+     * @throws IllegalArgumentException for a negative generation
      */
     public static DeviceRecord of(DevicePublicKey publicKey, String topic, long generation) {
         return new DeviceRecord(null, publicKey, List.of(publicKey.suite()), topic, generation, null, null, null, null, null, null, null, null, null);
@@ -117,6 +119,11 @@ public record DeviceRecord(
     DeviceRecord withToken(String token, String environment) {
         return new DeviceRecord(
             deviceId, publicKey, suites, topic, generation, created, provider, certificate, appVersion, token, environment, grant, updateKey, sequence);
+    }
+
+    DeviceRecord withoutGrant() {
+        return new DeviceRecord(
+            deviceId, publicKey, suites, topic, generation, created, provider, certificate, appVersion, token, environment, null, updateKey, sequence);
     }
 
     DeviceRecord withDeviceId(String deviceId) {

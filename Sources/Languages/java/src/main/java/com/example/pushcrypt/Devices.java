@@ -13,7 +13,7 @@ public interface Devices {
     StoredDevice find(String deviceId);
 
     /**
-     * Returns all that you hold with a key or a token, under any id and of any user, also removed ones.
+     * Returns all that you hold with a key or a token, under any id and of any user.
      *
      * @param key the key
      * @param token the token; {@code null} for none

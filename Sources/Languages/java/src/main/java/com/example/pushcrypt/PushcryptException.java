@@ -12,6 +12,8 @@ public final class PushcryptException extends RuntimeException {
 
     /** The reason. */
     private final Code code;
+    /** The held one, of {@link Code#STALE_RECORD}. */
+    private final Long sequence;
 
     /**
      * Creates an exception with the description of the code.
@@ -29,8 +31,13 @@ public final class PushcryptException extends RuntimeException {
      * @param message what is wrong and what to do
      */
     public PushcryptException(Code code, String message) {
+        this(code, message, null);
+    }
+
+    PushcryptException(Code code, String message, Long sequence) {
         super(code + ": " + message + " (" + Format.CODE_PAGE + code + ")");
         this.code = code;
+        this.sequence = sequence;
     }
 
     /**
@@ -40,6 +47,15 @@ public final class PushcryptException extends RuntimeException {
      */
     public Code code() {
         return code;
+    }
+
+    /**
+     * Returns the held sequence of a record that is not later.
+     *
+     * @return the sequence; {@code null} unless the code is {@code stale-record}
+     */
+    public Long sequence() {
+        return sequence;
     }
 
     /**

@@ -1,7 +1,9 @@
 package com.example.pushcrypt;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import com.example.pushcrypt.internal.*;
 
 /**
@@ -9,6 +11,8 @@ import com.example.pushcrypt.internal.*;
  *
  * @param acknowledged the key that it seals to from now on, or {@code null}
  * @param refused why the record was refused, a code, or {@code null}
+ * @param ended the device that has logged out, or {@code null}
+ * @param sequence the held one, with the reason {@code stale-record}, or {@code null}
  * @param provider its provider key, or {@code null}
  * @param certificate its current certificate, or {@code null} at epoch 0 [D-37]
  * @param foreign the members of the record that name a key which it never had
@@ -17,8 +21,8 @@ import com.example.pushcrypt.internal.*;
  * @param grantEnded whether the relay has ended the record's grant
  */
 public record Reply(
-    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<String> foreign,
-    String pushKey, String nextPushKey, boolean grantEnded) {
+    DevicePublicKey acknowledged, String refused, String ended, Long sequence, ProviderPublicKey provider, Certificate certificate,
+    List<String> foreign, String pushKey, String nextPushKey, boolean grantEnded) {
     private static final Pattern REASON = Pattern.compile("[a-z0-9-]{1," + Format.LONGEST_REASON + "}");
 
     /**
@@ -26,6 +30,8 @@ public record Reply(
      *
      * @param acknowledged the key that it seals to from now on, or {@code null}
      * @param refused why the record was refused, a code, or {@code null}
+     * @param ended the device that has logged out, or {@code null}
+     * @param sequence the held one, with the reason {@code stale-record}, or {@code null}
      * @param provider its provider key, or {@code null}
      * @param certificate its current certificate, or {@code null} at epoch 0 [D-37]
      * @param foreign the members of the record that name a key which it never had
@@ -36,7 +42,9 @@ public record Reply(
      */
     public Reply {
         foreign = List.copyOf(foreign);
-        Records.rule((acknowledged == null) != (refused == null), "there is not one of acknowledged and refused");
+        long verdicts = Stream.of(acknowledged, refused, ended).filter(Objects::nonNull).count();
+        Records.rule(verdicts == 1, "there is not one of acknowledged, refused and ended");
+        Records.rule(ended == null || Records.isDevice(ended), "ended is no device");
         Records.rule(refused == null || REASON.matcher(refused).matches(), "refused is not a reason");
         Records.rule(foreign.size() <= Format.MOST_FOREIGN, "foreign has over 16 members");
         Records.checkKey(pushKey);
@@ -61,7 +69,7 @@ public record Reply(
      * @return the reply
      */
     public static Reply refusal(PushcryptException reason, Certificate certificate) {
-        return new Reply(null, reason.code().toString(), null, certificate, List.of(), null, null, false);
+        return new Reply(null, reason.code().toString(), null, reason.sequence(), null, certificate, List.of(), null, null, false);
     }
 
     /**
@@ -72,7 +80,7 @@ public record Reply(
     public String toJson() {
         return Json.object(
             "version", 1, "acknowledged", Json.quoted(acknowledged), "refused", Json.quoted(refused),
-            "provider", Json.quoted(provider), "certificate", Json.quoted(certificate), "foreign", Json.texts(foreign),
+            "ended", Json.quoted(ended), "sequence", sequence, "provider", Json.quoted(provider), "certificate", Json.quoted(certificate), "foreign", Json.texts(foreign),
             "push_key", Json.quoted(pushKey), "next_push_key", Json.quoted(nextPushKey), "grant", grantEnded ? "\"ended\"" : null);
     }
 }

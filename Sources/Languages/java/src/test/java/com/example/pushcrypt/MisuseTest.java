@@ -198,7 +198,7 @@ final class MisuseTest {
             () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"pcr1\",\"suites\":[" + digits + "]}")),
             () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"pcr1\",\"token\":\"" + digits + "\"}")),
             () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson(digits)),
-            () -> refused(Code.MALFORMED_RECORD, () -> new Reply(null, a, null, null, List.of(), null, null, false)),
+            () -> refused(Code.MALFORMED_RECORD, () -> new Reply(null, a, null, null, null, null, List.of(), null, null, false)),
             () -> refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson("{\"a\":" + open)), () -> refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(open)),
             () -> refused(Code.MALFORMED_REFERENCE, () -> Reference.fromJson(url)),
             () -> refused(Code.MALFORMED_REFERENCE, () -> Fixtures.reference(new byte[32], "a.".repeat(1_000_000) + "a")),

@@ -16,7 +16,10 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -82,11 +85,16 @@ final class RegistrationTest {
         assertEquals("alice", accept(bare, second, null).device().user());
         refused(Code.USER_MISMATCH, () -> accept(record(DEVICE, 4), second, null));
         refused(Code.USER_MISMATCH, () -> accept(bare, second, "bob"));
-        refused(Code.GENERATION_ROLLBACK, () -> accept(FULL, second, "alice"));
+        refused(Code.STALE_RECORD, () -> accept(FULL, second, "alice"));
+        refused(Code.GENERATION_ROLLBACK, () -> accept(record(DEVICE, 2), second, "alice"));
         refused(Code.GENERATION_TOO_HIGH, () -> accept(record(DEVICE, 3 + 1025), second, "alice"));
         assertEquals(1027, accept(record(DEVICE, 3 + 1024), second, "alice").device().record().generation());
         assertEquals("00", accept(new DeviceRecord(null, next, List.of(1), null, 3, null, null, null, null, "00", null, null, null, null), second, "alice").device().token());
         assertNull(second.withoutToken().token());
+        // An environment is of the token beside it.
+        assertEquals("production", accept(record(next, 3).withToken(null, "development"), second, "alice").device().record().environment());
+        assertEquals("development", accept(record(next, 3).withToken("00", "development"), second, "alice").device().record().environment());
+        assertNull(accept(record(next, 3).withToken(null, "development"), null, "alice").device().record().environment());
     }
 
     @Test
@@ -108,11 +116,11 @@ final class RegistrationTest {
         assertTrue(accepted.warnings().get(0).contains("environment"));
         assertEquals("production", accepted.device().record().environment());
         for (String user : new String[] {"bob", null}) {
-            for (StoredDevice one : List.of(other, other.removed())) refused(Code.KEY_TAKEN, () -> accept(record, null, user, options -> {}, one));
+            refused(Code.KEY_TAKEN, () -> accept(record, null, user, options -> {}, other));
+            assertEquals(1, accept(record, null, user, options -> {}, other.removed()).changes().size());
         }
         StoredDevice nobodys = new StoredDevice(other.record(), null, false);
         refused(Code.KEY_TAKEN, () -> accept(record, null, null, options -> {}, nobodys));
-        assertEquals(1, accept(record, null, "alice", options -> {}, other.removed()).changes().size());
         assertEquals("phone2", accept(record, null, "alice", options -> {}, token).changes().get(1).deviceId());
         assertEquals(1, accept(record, null, "bob", options -> {}, token).changes().size());
         assertEquals(1, accept(record, null, "alice", options -> {}, token.removed()).changes().size());
@@ -141,6 +149,7 @@ final class RegistrationTest {
         fault(() -> Registration.accept(null, Table.of(), "alice", options(options -> {})));
         refused(Code.MALFORMED_RECORD, () -> Registration.accept(DeviceRecord.of(DEVICE, TOPIC, 1), Table.of(), "alice", options(options -> {})));
         fault(() -> options(options -> options.deviceId("")));
+        fault(() -> DeviceRecord.of(DEVICE, TOPIC, -5));
     }
 
     /** [D-38] */
@@ -153,6 +162,8 @@ final class RegistrationTest {
         assertTrue(now + day - 60_000 < sequence && sequence <= now + day);
         assertEquals(key(8), removed.record().updateKey());
         refused(Code.USER_MISMATCH, () -> accept(FULL, removed, "bob"));
+        PushcryptException stale = refused(Code.STALE_RECORD, () -> accept(FULL, removed, "alice"));
+        assertEquals("{\"version\":1,\"refused\":\"stale-record\",\"sequence\":" + sequence + "}", Reply.refusal(stale).toJson());
         refused(Code.GENERATION_ROLLBACK, () -> accept(record(DEVICE, 1), removed, "alice"));
         StoredDevice back = accept(record(DEVICE, 2), removed, "alice").device();
         assertFalse(back.isRemoved());
@@ -169,6 +180,55 @@ final class RegistrationTest {
         assertNull(again.record().updateKey(), "what proved the device before");
         StoredDevice ended = new StoredDevice(FULL, "alice", false).ended(Format.LARGEST_TIME);
         assertNull(accept(record(DEVICE, 2), StoredDevice.fromJson(ended.toJson()), "alice").device().record().sequence());
+    }
+
+    /** [D-15], [D-23] to [D-26] */
+    @Test
+    @SuppressWarnings("unchecked")
+    void aPhoneEndsItsDevice() {
+        List<Map<String, Object>> records = (List<Map<String, Object>>) Vectors.read("signed.json").get("records");
+        Map<String, Object> end = records.get(records.size() - 1);
+        assertEquals("an end", end.get("name"));
+        String record = (String) end.get("record");
+        byte[] signature = Envelope.decode((String) end.get("signature"), Code.MALFORMED_RECORD);
+        String updateKey = Envelope.encode(SigningKey.of(Vectors.hex(end.get("updateSeed"))).publicKey);
+        Function<String, StoredDevice> topic = app -> new StoredDevice(new DeviceRecord(
+            "5d0f9c1e", DEVICE, List.of(1), app, 2, 5L, OWN, null, null, "00ff", "production", "g", updateKey, 7L), "alice", false);
+        BiFunction<String, StoredDevice, Accepted> say = (text, held) ->
+            Registration.acceptEnd(text.getBytes(StandardCharsets.UTF_8), signature, Table.of(held), options(options -> {}));
+        StoredDevice held = topic.apply(TOPIC);
+        Accepted accepted = say.apply(record, held);
+        assertEquals("{\"version\":1,\"ended\":\"5d0f9c1e\",\"provider\":\"" + OWN + "\"}", accepted.reply().toJson());
+        StoredDevice removed = accepted.device();
+        assertEquals(List.of(held.ended((1L << 53) - 1)), accepted.changes());
+        assertTrue(removed.isRemoved());
+
+        for (StoredDevice unknown : Arrays.asList(null, removed)) refused(Code.UNKNOWN_DEVICE, () -> say.apply(record, unknown));
+        StoredDevice otherKey = new StoredDevice(FULL.withDeviceId("5d0f9c1e"), "alice", false), noKey = new StoredDevice(record(DEVICE, 1).withDeviceId("5d0f9c1e"), null, false);
+        for (StoredDevice other : List.of(otherKey, noKey, topic.apply("com.example.other"))) refused(Code.BAD_RECORD_SIGNATURE, () -> say.apply(record, other));
+        refused(Code.BAD_RECORD_SIGNATURE, () -> say.apply(record + " ", held));
+        refused(Code.STALE_RECORD, () -> say.apply(record, new StoredDevice(removed.record(), "alice", false)));
+        for (String member : List.of("device", "provider", "nonce", "sequence")) refused(Code.MALFORMED_RECORD, () -> say.apply(record.replaceFirst(member, "x"), held));
+        for (String other : List.of("{\"ended\":false}", "{\"device\":\"5d0f9c1e\"}")) assertNull(say.apply(other, held));
+        // Only the operator brings the device back.
+        DeviceRecord later = new DeviceRecord("5d0f9c1e", DEVICE, List.of(1), null, 2, null, null, null, null, null, null, null, updateKey, (1L << 53) - 2);
+        refused(Code.STALE_RECORD, () -> accept(later, removed, "alice"));
+    }
+
+    /** [D-33] */
+    @Test
+    void aGrantThatTheRelayEnded() {
+        StoredDevice first = new StoredDevice(FULL, "alice", false), held = StoredDevice.fromJson(first.withoutGrant("grant-word").toJson());
+        assertEquals(first, first.withoutGrant("an earlier one"));
+        assertNull(held.record().grant());
+        assertEquals("grant-word", held.withoutToken().endedGrant());
+        for (String grant : Arrays.asList(null, "grant-word", "new")) {
+            Accepted accepted = accept(new DeviceRecord(null, DEVICE, List.of(1), null, 2, null, null, null, null, null, null, grant, null, null), held, "alice");
+            boolean isNew = "new".equals(grant);
+            assertEquals("grant-word".equals(grant), accepted.reply().toJson().contains("\"grant\":\"ended\""));
+            assertEquals(isNew ? grant : null, accepted.device().record().grant());
+            assertEquals(isNew ? null : "grant-word", accepted.device().endedGrant());
+        }
     }
 
     /** [D-22] */
@@ -268,11 +328,11 @@ final class RegistrationTest {
         assertFalse(new StoredDevice(FULL, "alice", false).toString().contains("grant-word"));
         for (String id : List.of(" ", "a\u200b")) refused(Code.MALFORMED_RECORD, () -> record(DEVICE, 1).withDeviceId(id).toJson());
         refused(Code.MALFORMED_RECORD, () -> FULL.withToken("a", null).toJson());
-        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, List.of(), null, null, false));
-        for (String reason : Arrays.asList(null, "A", "")) refused(Code.MALFORMED_RECORD, () -> new Reply(null, reason, null, null, List.of(), null, null, false));
-        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, null, null, null, Collections.nCopies(17, "provider"), null, null, false));
-        refused(Code.MALFORMED_KEY, () -> new Reply(DEVICE, null, null, null, List.of(), "A", null, false));
-        refused(Code.WEAK_KEY, () -> new Reply(DEVICE, null, null, null, List.of(), null, "A".repeat(43), false));
+        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, null, null, List.of(), null, null, false));
+        for (String reason : Arrays.asList(null, "A", "")) refused(Code.MALFORMED_RECORD, () -> new Reply(null, reason, null, null, null, null, List.of(), null, null, false));
+        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, null, null, null, null, null, Collections.nCopies(17, "provider"), null, null, false));
+        refused(Code.MALFORMED_KEY, () -> new Reply(DEVICE, null, null, null, null, null, List.of(), "A", null, false));
+        refused(Code.WEAK_KEY, () -> new Reply(DEVICE, null, null, null, null, null, List.of(), null, "A".repeat(43), false));
         fault(() -> new StoredDevice(FULL, "", false));
         fault(() -> new StoredDevice(DeviceRecord.of(DEVICE, TOPIC, 1), "alice", false));
         fault(() -> new StoredDevice(record(DEVICE, 1).withDeviceId(null), null, false));
@@ -288,6 +348,6 @@ final class RegistrationTest {
         assertEquals("{\"version\":1,\"refused\":\"user-mismatch\"}", Reply.refusal(mismatch).toJson());
         Reply reply = accept(FULL, null, "alice").reply();
         assertEquals(List.of(DEVICE, OWN), List.of(reply.acknowledged(), reply.provider()));
-        fault(() -> new Reply(DEVICE, null, null, null, null, null, null, false));
+        fault(() -> new Reply(DEVICE, null, null, null, null, null, null, null, null, false));
     }
 }
