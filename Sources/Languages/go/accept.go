@@ -199,7 +199,11 @@ func AcceptEnd(record, signature []byte, devices Devices, options *AcceptOptions
 	if held == nil || held.IsRemoved {
 		return nil, refuse(UnknownDevice, "there is no such device, or it was removed")
 	}
-	message := append(core.AppendText([]byte("pushcrypt/1 record\x00\x02"), held.Topic), provider.Bytes()...)
+	context := held.Topic
+	if context == "" {
+		context = options.Topic
+	}
+	message := append(core.AppendText([]byte("pushcrypt/1 record\x00\x02"), context), provider.Bytes()...)
 	if !core.Verifies(held.UpdateKey, signature, append(message, record...)) {
 		return nil, refuse(BadRecordSignature, "the device's update key did not sign this end, or signed it for another app")
 	}

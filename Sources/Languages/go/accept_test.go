@@ -344,8 +344,9 @@ func TestAPhoneEndsItsDevice(t *testing.T) {
 	removed := held.Removed()
 	removed.Sequence = 1<<53 - 1
 	expect(t, "what is stored", accepted.Changes, []*pushcrypt.StoredDevice{removed})
-	otherKey, otherApp, isEnded := *held, *held, *held
-	otherKey.UpdateKey, otherApp.Topic, isEnded.Sequence = nil, "com.example.other", removed.Sequence
+	otherKey, otherApp, isEnded, noTopic := *held, *held, *held, *held
+	otherKey.UpdateKey, otherApp.Topic, isEnded.Sequence, noTopic.Topic = nil, "com.example.other", removed.Sequence, ""
+	expect(t, "of a device without a topic", must(say(end.Record, &noTopic)).Device.IsRemoved, true)
 	for code, row := range map[pushcrypt.Code]*pushcrypt.StoredDevice{
 		pushcrypt.UnknownDevice: removed, pushcrypt.BadRecordSignature: &otherKey, pushcrypt.StaleRecord: &isEnded,
 	} {

@@ -79,7 +79,8 @@ public final class Registration {
         if (held == null || held.isRemoved()) throw new PushcryptException(Code.UNKNOWN_DEVICE);
         byte[] message = concat(ascii("pushcrypt/1 record\0\2"), Envelope.lp16(held.topic()), providerKey, record);
         String key = held.record().updateKey();
-        if (key == null || !Keys.verifies(Envelope.decode(key, Code.MALFORMED_KEY), signature, message)) throw new PushcryptException(Code.BAD_RECORD_SIGNATURE);
+        boolean isSigned = key != null && Keys.verifies(Envelope.decode(key, Code.MALFORMED_KEY), signature, message);
+        if (!isSigned) throw new PushcryptException(Code.BAD_RECORD_SIGNATURE);
         checkSequence(sequence, held);
         StoredDevice device = held.ended(sequence);
         Reply reply = new Reply(null, null, id, null, options.provider, options.certificate, List.of(), options.pushKeyText(), null, false);
