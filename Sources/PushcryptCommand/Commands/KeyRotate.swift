@@ -31,7 +31,9 @@ extension Command {
         let (kind, name) = (a.keyKind(), a.keyName())
         return { console in
             let store = try console.open(store)
-            let kind = try store.kind(kind, of: name)
+            // Options that only one kind of key has say which one is meant.
+            let meant: KeyKind? = !ofDevice.isEmpty ? .device : !ofProvider.isEmpty ? .provider : nil
+            let kind = try store.kind(kind ?? meant, of: name)
             if let option = (kind == .device ? ofProvider : ofDevice).first {
                 throw Failure.usage(
                     "\(option) is not about a \(kind)'s key",
