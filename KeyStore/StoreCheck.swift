@@ -33,11 +33,12 @@ private struct StoreCheck {
     var findings: [Finding] = []
     /// The first error that is no damaged row of a device.
     private(set) var failure: KeyStoreError?
+    var isSound = true
 
     mutating func run() {
         checkFiles()
         checkContent()
-        step { check throws(KeyStoreError) in try check.checkTokens() }
+        if isSound { step { check throws(KeyStoreError) in try check.checkTokens() } }
         step { check throws(KeyStoreError) in try check.checkWriting() }
     }
 
@@ -46,6 +47,8 @@ private struct StoreCheck {
         step { check throws(KeyStoreError) in try check.checkDatabase() }
         check(DeviceState.self)
         check(ProviderState.self)
+        // Reading on in damaged pages might never end.
+        guard isSound else { return }
         checkRows(of: HeldRow.self)
         checkRows(of: EarlierKeyRow.self)
     }
@@ -77,6 +80,7 @@ private struct StoreCheck {
         if isSound {
             find(.note, "the database is sound (SQLite \(SQLiteConnection.version))")
         } else {
+            self.isSound = false
             let message = "the database is damaged"
             failure = failure ?? KeyStoreError(.corruptStore, message)
             find(.error, message, fix: "restore it from a backup")

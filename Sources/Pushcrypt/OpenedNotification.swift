@@ -89,7 +89,6 @@ public struct OpenedNotification: Sendable {
     public var subtitle: String? { alert?["subtitle"]?.string }
     /// The body, unless it is localized on the device; the short body if there is a full one.
     public var body: String? { alert?.string ?? alert?["body"]?.string }
-    /// Whether the sealed payload has a sound.
 
     /// The payload as parsed JSON, including the member `pushcrypt`.
     package var root: JSONValue { document.root }

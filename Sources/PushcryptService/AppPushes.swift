@@ -123,7 +123,6 @@ public final class AppPushes: Sendable {
             receiver.deleteRetiredKeys(after: reception.delivery, at: now)
         }
     }
-
 }
 
 extension Locked<Bool> {

@@ -134,7 +134,8 @@ extension NotificationServiceHandler {
         /// context says if it was, and has the system's request. If it throws or is not done at the deadline,
         /// the opened content is shown unchanged.
         public var change: Change?
-        /// Receives a report of each delivery, on a thread of its own. Delays a delivery by at most 200 ms.
+        /// Receives a report of each delivery, on a thread of its own: those of several deliveries may come at once. Delays a
+        /// delivery by at most 200 ms.
         public var observe: (@Sendable (DeliveryReport) -> Void)?
 
         /// The largest sealed file to fetch, in bytes. The default is 50.1 MB: the system shows films of up to 50 MB,

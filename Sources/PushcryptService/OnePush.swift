@@ -248,17 +248,18 @@ final class OnePush: @unchecked Sendable {
     /// an app. On return, the journal is not being written: iOS ends an app that is suspended with a lock on a shared file. A
     /// rescue waits for nothing, and leaves no row.
     private func report(_ outcome: Delivery.Outcome, _ why: Ending, isRescue: Bool, isJournaled: Bool) {
-        let (report, done, isWritten) = (
-            report(outcome), DispatchSemaphore(value: 0), Locked(isJournaled || isRescue)
-        )
-        DispatchQueue(label: "pushcrypt.report", qos: .userInitiated).async { [files, configuration] in
-            if !isWritten.withLock({ $0 }) {
+        let (report, parts, done) = (report(outcome), DispatchGroup(), DispatchSemaphore(value: 0))
+        let isWritten = Locked(isJournaled || isRescue)
+        if !isJournaled, !isRescue {
+            DispatchQueue(label: "pushcrypt.journal", qos: .userInitiated).async(group: parts) { [files] in
                 files.journal(report)
                 isWritten.withLock { $0 = true }
             }
-            configuration.observe?(report)
-            done.signal()
         }
+        if let observe = configuration.observe {
+            DispatchQueue(label: "pushcrypt.observe", qos: .userInitiated).async(group: parts) { observe(report) }
+        }
+        parts.notify(queue: DispatchQueue(label: "pushcrypt.reported", qos: .userInitiated)) { done.signal() }
         if why.isOwn, !isRescue {
             let timer = configuration.clock.schedule(afterMilliseconds: Self.reportPatience) { done.signal() }
             done.wait()

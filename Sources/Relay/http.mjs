@@ -14,8 +14,8 @@ const CONNECTIONS = 2000, CONNECTIONS_OF_ADDRESS = 64, STREAMS = 8;
 const SILENCE = 40_000, LAST_WORDS = 1000, LONGEST_HEADERS = 8192;
 /** How long a stream of HTTP/2 may take after its request: the longest wait, and a slow reader. */
 const ANSWERED = 25_000 + SILENCE;
-/** The most pieces of a body, and the most bytes of unfinished bodies and unread answers, in all and of an address. */
-const PIECES = 1000, FIRST = 16_384, BYTES = 1 << 27, BYTES_OF_ADDRESS = BYTES >> 6;
+/** The most pieces of a body, and the most bytes of unfinished bodies and long unread answers, in all and of an address. */
+const PIECES = 1000, FIRST = 16_384, SHORT = 16_384, BYTES = 1 << 27, BYTES_OF_ADDRESS = BYTES >> 6;
 
 const roomOf = (address) => [["bytes", BYTES], ...networkPlaces("bytes", address, BYTES_OF_ADDRESS)];
 
@@ -64,12 +64,15 @@ export function httpServer(handle, proxies = 0) {
             asking.add(socket);
             whenGone(() => asking.delete(socket));
         }
+        let isGone = false;
+        whenGone(() => (isGone = true));
         const { status, headers, body } = await handle({
             method, path, address, whenGone, header: (name) => request.headers[name] ?? null,
             read: (most) => readBody(request, most, address, places),
         });
-        const size = Buffer.byteLength(body), leave = response.destroyed ? undefined : places.enter(roomOf(address), size);
-        // Whoever reads no answers gets no more of them.
+        if (isGone) return;
+        const size = Buffer.byteLength(body), leave = size > SHORT ? places.enter(roomOf(address), size) : () => {};
+        // Whoever reads no long answers gets no more of them; that of a push always comes.
         if (!leave) return response.destroy();
         whenGone(leave);
         const isCut = !request.complete, closes = isHTTP1 && (isCut || !server.listening);

@@ -41,11 +41,12 @@ struct RestoreTests {
         #expect(try list(elsewhere).isEmpty)
     }
 
-    @Test func theCopyOfTheKeyIsAFileOf32Bytes() throws {
+    @Test func aBackupAndItsKeyAreFilesAndTheKeyHas32Bytes() throws {
         let pipe = scratch.path + "/pipe"
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
         for path in [pipe, scratch.store, scratch.path + "/none"] {
             #expect(code { try restore(to: elsewhere, key: path) } == .inputOutput)
+            #expect(code { try restore(path, to: elsewhere, key: key) } == .inputOutput)
         }
         for count in [0, 31, 33] {
             try writeFile(key, Bytes(repeating: 7, count: count))

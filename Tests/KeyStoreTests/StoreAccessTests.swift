@@ -86,8 +86,6 @@ struct StoreAccessTests {
         try open(scratch).setSetting("c", named: "title")
     }
 
-    // MARK: Owners and directories above
-
     // MARK: Links
 
     /// SQLite has the log of a database behind a link beside the database: it is missed there.

@@ -5,9 +5,9 @@
 ///
 ///     var first = AttachmentSealer.FirstPass()
 ///     first.update(piece)                                        // for each piece
-///     var sealer = first.sealer(for: sealer)
-///     try sealer.seal(piece, into: &sealed)                      // for each piece, again
-///     let file = try sealer.finish(into: &sealed)
+///     var second = first.sealer(for: sealer)
+///     try second.seal(piece, into: &sealed)                      // for each piece, again
+///     let file = try second.finish(into: &sealed)
 ///
 /// After each call, the caller writes `sealed` to the file and empties it. It deletes the file unless `finish` returns.
 /// (`Docs/FormatFiles.md`)

@@ -75,7 +75,7 @@ public struct NotificationReceiver: Sendable {
         self.policy = policy
     }
 
-    /// Receives the JSON of a push.
+    /// Receives the JSON of a push. Keys that have ended stay until `DeviceState.purge` deletes them. [O-9.5]
     ///
     /// - Parameters:
     ///   - bytes: The push as JSON.

@@ -6,7 +6,7 @@ struct ReadLimits {
     var windowBytes = 16 << 20
     /// For messages that wait for something else, and answers that wait for them.
     var deferred = 20_000
-    var deferredBytes = 64 << 20
+    var deferredBytes = 128 << 20
 
     /// Whether another line may be read.
     ///

@@ -191,7 +191,10 @@ test("HTTP/1.1 and HTTP/2 come at one port, in whatever pieces", short, async (c
 });
 
 test("answers that nobody reads take an address 2 MB, and no more", short, async (context) => {
-    const handle = async ({ path }) => ({ status: 200, headers: {}, body: "a".repeat(path === "/" ? 524_288 : 1) });
+    const handle = async ({ path, whenGone }) => {
+        if (path === "/gone") await new Promise((done) => whenGone(done));
+        return { status: 200, headers: {}, body: "a".repeat(path === "/push" ? 16_384 : 524_288) };
+    };
     const { port, server } = await listening(context, handle), get = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
     const sessions = [0, 0].map(() => http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } }));
     const streams = sessions.flatMap((session) => Array.from({ length: 8 }, () => session.request()));
@@ -199,8 +202,17 @@ test("answers that nobody reads take an address 2 MB, and no more", short, async
         stream.on("response", () => done(true)).on("error", () => {}).on("close", () => done(false)).resume();
     })));
     assert.equal(answered.filter((one) => one).length, 4);
+    // The answer to a push comes all the same.
+    assert.match(await raw(port, get.replace("/", "/push").replace("host: a", "connection: close\r\nhost: a")), /aaa$/);
     sessions.forEach((session) => session.destroy());
     for (let at = 0; at < 100 && server.places.count("bytes") > 0; at++) await pause(20);
+    // Whoever leaves before the answer takes no room.
+    const session = http2.connect(`http://127.0.0.1:${port}`), stream = session.request({ ":path": "/gone" }).on("error", () => {});
+    await pause(100);
+    stream.close(http2.constants.NGHTTP2_CANCEL);
+    await pause(100);
+    assert.equal(server.places.count("bytes"), 0);
+    session.destroy();
     for (let at = 0; at < 8; at++) assert.match(await raw(port, get.replace("host: a", "connection: close\r\nhost: a")), /aaa$/);
     // Over HTTP/1.1, whoever asks again before the answer gets none.
     assert.equal(await raw(port, get.repeat(2)), "");

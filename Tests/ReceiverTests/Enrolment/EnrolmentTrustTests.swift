@@ -52,6 +52,16 @@ import Testing
         #expect(try phone.state.account("default")?.pins.map(\.origin) == [.reply])
     }
 
+    /// A stranger answered first; a release with the provider's key drops him. The same key again is no news.
+    @Test func aBuiltInKeyReplacesTheFirstReplys() throws {
+        let stranger = try Provider()
+        for _ in 0..<2 { try phone.launch(with: stranger) }
+        build(in: ProviderPin(key.publicKey))
+        #expect(try phone.launch(with: provider) == "register(provider-changed), notice(provider-replaced)")
+        #expect(try phone.pins == [key.publicKey] && !phone.hears(stranger))
+        #expect(try phone.launch(with: provider) == "nothing")
+    }
+
     @Test func aLaterReplyDoesNotReplaceThePin() throws {
         try phone.launch(with: provider)
         let stranger = try Provider()
