@@ -127,7 +127,7 @@ struct PreviewedPush {
     ) throws -> (Delivery, warnings: [String]) {
         try TemporaryFolder().whileItExists { path in
             let receiver = try CommandReceiver.store(store, topic, console, NotificationReceiver.Policy()) {
-                (store) throws in try (store.copy(), .temporary(in: path))
+                (keys) throws in try (keys.copy(), .temporary(in: path))
             }
             return deliver(bytes, by: receiver, console)
         }

@@ -479,13 +479,12 @@ def part_settings(folder):
 
 
 def part_operators(folder):
-    """A log with a limit, a provider token that processes share, and files that cannot be written."""
+    """A log, a provider token that processes share, and files that cannot be written."""
     with apns(folder, streams=100) as mock:
         _, said = send(mock, [line(n) for n in range(3000)], "--log", "json")
         events = [json.loads(text) for text in said.splitlines()]
-        seconds = collections.Counter(event["time"] // 1000 for event in events if "time" in event)
-        expect(max(seconds.values(), default=0) <= 450, max(seconds.values(), default=0), "lines in a second")
-        one = next((event for event in events if event["event"] == "accepted"), {})
+        accepted = [event for event in events if event["event"] == "accepted"]
+        one = accepted[0] if len(accepted) == 3000 else {}
         expect({"time", "id", "fingerprint"} <= set(one) and not any(token(n) in said for n in range(DEVICES)), one)
         _, said = send(mock, [line(1)], "--metrics", f"{folder}/missing/metrics")
         expect("missing" in said, said)
