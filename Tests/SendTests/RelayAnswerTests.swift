@@ -156,6 +156,15 @@ import Testing
         #expect(world.outcomes == [.accepted(accepted)] && world.dispatcher.troubles.isEmpty)
     }
 
+    @Test func messagesThatWaitForTheRelayNeedNoConnection() {
+        let world = world()
+        add(world, 1)
+        world.answer(whole(429, "too-many-requests", retryAfter: 20_000))
+        add(world, 50)
+        world.pass(1000)
+        #expect(world.sent.isEmpty && world.opened == [1])
+    }
+
     @Test(arguments: ["grant-expired", "grant-revoked", "grant-unknown-key"])
     func anEndedGrantIsNotTriedAgain(_ code: String) {
         let world = world()
