@@ -138,12 +138,12 @@ struct StaleStoreTests {
         // The lower one comes first and last.
         let changes = (0..<11).map { number in
             DeviceChange.registered(
-                id: "\(number)", registration(scene.lost[number % 2], of: scene.provider, number: number))
+                id: "\(10 + number)", registration(scene.lost[number % 2], of: scene.provider, number: number))
         }
         let result = try scene.copy.importDevices(changes, replace: replace, at: start + 4 * Self.day)
         #expect(result.added == 11)
         #expect(try scene.copy.providerKey().provenCertificate == scene.lost[1])
-        #expect(try scene.copy.device(id: "4")?.epoch == scene.lost[0].epoch)
+        #expect(try scene.copy.device(id: "14")?.epoch == scene.lost[0].epoch)
         // A refused registration changes nothing.
         let fresh = try Scene((0, 1))
         let refused = DeviceChange.registered(
