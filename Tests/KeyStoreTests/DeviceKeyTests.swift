@@ -30,6 +30,10 @@ struct DeviceKeyTests {
         #expect(found.account == account && found.key == key)
         #expect(try found.key.deviceKey().publicKey == key.publicKey)
         #expect(state.key(KeyID(value: key.keyID.value ^ 1), at: start) == nil)
+        var pinned = DeviceState()
+        try pinned.pin(ProviderPin(ProviderKey().publicKey), for: "pins only")
+        try pinned.add(to: "a", topic: .app, at: start)
+        #expect(try pinned.accountWithKeys().name == "a")
     }
 
     @Test func impossibleRequestsAreRefusedAndChangeNothing() throws {

@@ -39,6 +39,15 @@ struct DeviceTests {
         #expect(try store.device(id: "phone1") == nil && store.deviceCount() == 0)
     }
 
+    /// Otherwise the phone would get no certificate that leads it to the key it has pinned now.
+    @Test func theLastReportedPinCounts() throws {
+        let store = try Home(.memory).store
+        let key = DeviceKey().publicKey
+        _ = try store.addDevice(registration(key, pinned: ProviderKey().publicKey), id: "a", at: start)
+        #expect(try store.addDevice(registration(key), id: "a", at: start) == .updated)
+        #expect(try store.device(id: "a")?.pinnedProvider == nil)
+    }
+
     @Test(arguments: ["", "a\tb", "a\u{1b}[2J", String(repeating: "é", count: 128), "pcr1x", " ", "   "])
     func anIDThatALogCannotTakeIsRefused(_ id: String) throws {
         let store = try Home(.memory).store

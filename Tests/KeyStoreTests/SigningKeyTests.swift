@@ -77,6 +77,15 @@ struct SigningKeyTests {
         #expect(healed.certificate?.floor == healed.epoch && healed.warning == nil)
     }
 
+    @Test func aYoungKeyStays() throws {
+        let store = try provider().store
+        func rotate(_ days: UInt64, less: UInt64 = 0) throws -> UInt32? {
+            try store.rotateSigningKey(topic: nil, ifOlderThan: .days(5), at: start + (days * Self.day - less))?.epoch
+        }
+        #expect(try rotate(5, less: 1) == nil && rotate(5) != nil)
+        #expect(try rotate(9) == nil && rotate(10) != nil)
+    }
+
     @Test func aKeyForEveryAppIsBoundByItsFirstCertificate() throws {
         let store = try Home(.memory).store
         _ = try store.generateProviderKey(at: start)

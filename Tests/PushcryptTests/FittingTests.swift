@@ -18,6 +18,10 @@ import Testing
         try FormatFixture().opener().open(sealed.json, at: FormatFixture.now).body
     }
 
+    @Test func aCallHasMoreRoom() throws {
+        #expect(try Self.seal(alertPayload(count: 4000)) { $0.pushType = .voip }.shortened == [.body: 639])
+    }
+
     /// An ellipsis of three bytes, and the rest of the 2596 that the largest bucket holds beside a certificate.
     @Test(arguments: [(2597, 4), (2598, 5), (10_000, 7407)])
     func aBodyFillsTheLargestBucket(_ count: Int, _ removed: Int) throws {

@@ -39,6 +39,15 @@ import Testing
 
     private var ended: [String] { get throws { try phone.state.relay?.ended.map(\.text) ?? [] } }
 
+    /// Of a device that is not the phone's any more, too.
+    @Test(arguments: [RegistrationReply.Refusal.userMismatch, .generationRollback])
+    func grantsEndWithARefusedDevice(_ refusal: RegistrationReply.Refusal) throws {
+        try hear()
+        try add(grant("a"))
+        try phone.hear(.refused(refusal))
+        #expect(try ended == ["a"])
+    }
+
     /// Another installation ends all of the token's.
     @Test func anotherInstallationEndsAll() throws {
         try hear()

@@ -54,12 +54,26 @@ import Testing
 
     /// A stranger answered first; a release with the provider's key drops him. The same key again is no news.
     @Test func aBuiltInKeyReplacesTheFirstReplys() throws {
+        let same = Installation()
+        for _ in 0..<2 { try same.launch(with: provider) }
+        same.terms = EnrolmentTerms(topic: .app, trust: .builtIn([ProviderPin(key.publicKey)]))
+        #expect(try same.launch(with: provider) == "nothing")
         let stranger = try Provider()
         for _ in 0..<2 { try phone.launch(with: stranger) }
         build(in: ProviderPin(key.publicKey))
         #expect(try phone.launch(with: provider) == "register(provider-changed), notice(provider-replaced)")
         #expect(try phone.pins == [key.publicKey] && !phone.hears(stranger))
         #expect(try phone.launch(with: provider) == "nothing")
+    }
+
+    /// An earlier release again takes nothing back.
+    @Test func aReleaseBringsALaterCertificate() throws {
+        let certificates = try [certificate(7, floor: 7), certificate(9, floor: 7)]
+        for (number, highest) in [(0, 0), (1, 1), (0, 1)] {
+            build(in: ProviderPin(key.publicKey, certificate: certificates[number]))
+            #expect(try phone.next().notices == [])
+            #expect(try phone.certificate == certificates[highest])
+        }
     }
 
     @Test func aLaterReplyDoesNotReplaceThePin() throws {

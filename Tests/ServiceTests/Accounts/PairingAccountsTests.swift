@@ -138,6 +138,11 @@ import Waiting
         web.forges(by: EnvelopeSigner(server.key)) { RegistrationReply(.acknowledged($0.publicKey)) }
         #expect(await pair(next, with: accounts()).problem == "blocked wrong-provider")
         #expect(try app.state.accounts.isEmpty)
+        // A thief who names the provider has not signed as it.
+        let (last, named) = (try web.pairs("home", with: server), server.key.publicKey)
+        web.forges(by: EnvelopeSigner(thief)) { RegistrationReply(.acknowledged($0.publicKey), provider: named) }
+        #expect(await pair(last, with: accounts()).problem.hasPrefix("unreachable"))
+        #expect(try app.state.accounts.allSatisfy { $0.pins.isEmpty })
     }
 
     /// The phone was paired before, and has learned that the signing key was stolen. [P-8]
