@@ -46,7 +46,7 @@ extension SQLiteKeyStore {
         if let first, first.digest != digest {
             throw OpenError(
                 .duplicate,
-                "device '\(device.id)' has answered the message otherwise, at \(first.openedAt): the first answer counts"
+                "device '\(device.id)' gave another answer to the message at \(first.openedAt): the first one counts"
             )
         }
         return DeviceAnswer(answer: answer, device: device.id, user: device.user, firstOpenedAt: first?.openedAt)
@@ -69,7 +69,7 @@ extension StoreTransaction {
             guard case .blob(let digest) = row[0], case .integer(let time) = row[1] else { throw connection.damaged }
             return FirstAnswer(digest: digest, openedAt: Timestamp(milliseconds: UInt64(bitPattern: time)))
         }
-        // Later than needed: a clock that is ahead for a moment must not make an answer count twice.
+        // Kept longer than needed: a clock that is ahead for a moment must not make an answer count twice.
         let past = Int64(clamping: now.subtracting(ProviderState.answerGrace).milliseconds)
         try connection.rows(
             "DELETE FROM answers WHERE id IN (SELECT id FROM answers WHERE ends < ? LIMIT 100)", [.integer(past)])

@@ -145,8 +145,8 @@ extension Arrival {
         return Change(put: [held?.raised(to: registration.sequence)].compactMap(\.self), outcome: .stale)
     }
 
-    /// Refuses a user whose device it is not, and another key or update key of a user's device without that user: either session
-    /// could take the device over. [D-22] [P-9]
+    /// Refuses a user who does not own the device, and a session without a user that brings another key or update key for a
+    /// user's device: either could take the device over. [D-22] [P-9]
     fileprivate func checkUser(_ held: Held?) throws(KeyStoreError) {
         guard !replaces, way != .open, let held else { return }
         if way == .pairing, held.device != nil {

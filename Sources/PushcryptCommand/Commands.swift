@@ -41,7 +41,7 @@ extension CommandTable {
             "XDG_DATA_HOME": "otherwise, the folder of the key store 'pushcrypt'",
             "HOME": "otherwise, the key store is .local/share/pushcrypt below it",
             "https_proxy":
-                "for 'send': an HTTP proxy, http://HOST:PORT, perhaps with USER:PASSWORD@ before the host",
+                "for 'send', 'answer fetch' and 'doctor --send': an HTTP proxy, http://HOST:PORT, perhaps with USER:PASSWORD@ before the host",
             "TMPDIR": "the place for the demo's folder",
             "NO_COLOR": "turns colour off unless it is empty",
             "TERM": "a terminal called dumb gets neither colour nor progress",

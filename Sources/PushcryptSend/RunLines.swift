@@ -2,14 +2,14 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
-/// The time in which this process runs, in milliseconds: while it is stopped, or its laptop's lid is closed, no time passes.
+/// The time for which this process has run, in milliseconds: none passes while it is stopped or its laptop is asleep.
 struct RunningTime {
     private(set) var now: UInt64
     private var absence: UInt64 = 0
 
     init(_ uptime: UInt64) { now = uptime }
 
-    /// Moves on to an uptime. Five seconds more than the process meant to wait since the last call are time in which it did not run.
+    /// Advances to an uptime. If over five seconds more than the intended wait have passed, the process was not running.
     mutating func pass(to uptime: UInt64, meaningToWait wait: UInt64) {
         let uptime = uptime - absence
         guard uptime > now + wait + 5000 else { return now = uptime }
@@ -65,7 +65,7 @@ final class RunLines {
         return Moment(uptime: time.now, wall: console.now())
     }
 
-    /// Takes note that the process runs again, in milliseconds.
+    /// Notes that the process runs again; `wait` is in milliseconds.
     func woke(afterMeaningToWait wait: UInt64) { time.pass(to: SystemEnvironment.uptime(), meaningToWait: wait) }
 
     var isStopped: Bool { stoppedAt != nil }

@@ -39,7 +39,7 @@ final class Sender {
         _ settings: Settings, token: ProviderToken?, _ lines: RunLines, stop: StopSignal
     ) throws {
         (self.settings, self.lines, self.stop) = (settings, lines, stop)
-        dialer = try Dialer()
+        dialer = try Dialer(isSecure: settings.routes.values.contains(where: \.destination.isSecure))
         tokens = token == nil ? nil : TokenSchedule()
         if let age = token?.takeKept(at: now, console) { tokens?.keep(age: age, at: now) }
     }

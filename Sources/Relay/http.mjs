@@ -59,7 +59,7 @@ export function httpServer(handle, proxies = 0) {
         const { method, url: path, socket } = request, address = addressOf(request, proxies);
         const isHTTP1 = request.httpVersionMajor === 1, whenGone = (call) => response.once("close", call);
         if (isHTTP1) {
-            // Asking again before the answer only fills the memory with answers.
+            // A client that pipelines only fills the memory with answers.
             if (asking.has(socket)) return socket.destroy();
             asking.add(socket);
             whenGone(() => asking.delete(socket));
@@ -72,7 +72,7 @@ export function httpServer(handle, proxies = 0) {
         });
         if (isGone) return;
         const size = Buffer.byteLength(body), leave = size > SHORT ? places.enter(roomOf(address), size) : () => {};
-        // Whoever reads no long answers gets no more of them; that of a push always comes.
+        // A client that reads no long answers gets no more of them; the short answer to a push always goes out.
         if (!leave) return response.destroy();
         whenGone(leave);
         const isCut = !request.complete, closes = isHTTP1 && (isCut || !server.listening);

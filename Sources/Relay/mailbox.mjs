@@ -31,7 +31,8 @@ export class Mailbox {
         const kept = box.get(name);
         if (kept) {
             kept.until = now + HOUR;
-            return this.#arrivals.emit(pushKey), true;
+            this.#arrivals.emit(pushKey);
+            return true;
         }
         const own = (at) => [[`grant ${grant}`, OF_GRANT[at]], [`key ${pushKey}`, FOR_KEY[at]]];
         const leaveTexts = this.#texts.enter(own(0)), network = networkPlaces("network", address, OF_ADDRESS);

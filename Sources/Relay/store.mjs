@@ -121,7 +121,7 @@ export function fileStore(path, { most = 1_000_000, now = Date.now, warn = () =>
         own.forEach((row) => isOver(row[0], row[2]) || keep(...row));
         lines += own.length;
         if (lines <= 2 * most + 1000) return;
-        // What is stored stays stored.
+        // The rows are stored: it tries again after 1,000 more lines.
         try {
             rewrite();
         } catch (error) {

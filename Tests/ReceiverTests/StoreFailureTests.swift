@@ -106,8 +106,6 @@ import Testing
         try other.execute("ROLLBACK")
         #expect(phone.receive(push, at: .start).shown == DuplicateTests.opened)
     }
-
-    // MARK: Failed writes
 }
 
 extension StoreOptions {

@@ -119,7 +119,7 @@ package struct LineForm: Sendable {
     var content = Content.objects
     /// The longest line in bytes.
     var maximumLength = Line.maximumLength
-    /// Tells of a likely mistake in a line; nil for no warnings.
+    /// Where to warn of likely mistakes; nil for no warnings.
     let console: Console?
 
     package init(_ names: LineNames, _ console: Console? = nil) { (self.names, self.console) = (names, console) }

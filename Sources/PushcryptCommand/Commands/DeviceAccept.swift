@@ -8,7 +8,7 @@ extension Command {
         about: """
             Reads the body of what a phone posts to the address of its code: a request to pair, its signed record, the end of its device, an answer, or a hello. Prints the body of the answer, with status 200. The answer may say why the phone is refused, as does standard error.
             No session is needed: a record counts only if the device's update key has signed it, which no server has. Nothing is lost if a post comes twice, late or changed.
-            Exit 65 without an answer is status 404: not a post, or there is no such code, or none any more. Any other failure is 503: the phone posts again.
+            Exit 65 without an answer is status 404: not a post, or the code is unknown or has ended. Any other failure is 503: the phone posts again.
             """,
         more: """
             --json writes the response body as 'reply', with 'outcome' and 'device'. If the post is a user's answer, it is in 'answer': pass it to 'answer open'. Without --json such a post is refused, because the answer would be lost.

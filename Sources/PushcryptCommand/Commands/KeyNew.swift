@@ -32,7 +32,7 @@ extension Command {
             --offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/Keys.md.
             """,
         more:
-            "With --provider and --provider-signer the key is one that exists already, in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets.",
+            "With --provider and --provider-signer the key already exists in a key service: the program signs a challenge, and then a certificate for the signing key that the store gets.",
         examples: [
             "pushcrypt key new provider --topic com.example.app",
             Example(

@@ -36,7 +36,7 @@ extension Command {
             let kind = try store.kind(kind ?? meant, of: name)
             if let option = (kind == .device ? ofProvider : ofDevice).first {
                 throw Failure.usage(
-                    "\(option) is not about a \(kind)'s key",
+                    "\(option) does not apply to a \(kind)'s key",
                     hint: "leave it out, or say with --kind which key is meant")
             }
             let key = RotatedKey(store: store, name: name, minimumAge: minimumAge, isJSON: isJSON)

@@ -53,7 +53,7 @@ package struct PayloadLint: Sendable {
     package let isSealed: Bool
     /// The push type that the rules were taken from: a request's, or else the one that the push looks like.
     package let pushType: String
-    /// Whether the push does not say its type.
+    /// Whether the type is a guess.
     package let isPushTypeAssumed: Bool
     /// Whether the system would start the notification service extension for this push as it is.
     package let startsExtension: Bool

@@ -52,7 +52,7 @@ struct Built {
 
 /// The products that one build puts on a phone: an app and its notification extensions, in one configuration.
 struct Installed {
-    /// The project that builds it.
+    /// The project that builds the app.
     let project: String
     let configuration: String
     let app: Built

@@ -62,11 +62,12 @@ final class Dialer {
     /// The uptime at which libcurl wants to be called.
     private var timer: UInt64?
 
-    init() throws {
+    /// - Parameter isSecure: Whether any destination is: a connection in the clear uses no proxy.
+    init(isSecure: Bool) throws {
         // The one that libcurl takes. A proxy inside TLS would be shown the certificate for APNs, and offered HTTP/2.
         let proxy = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].lazy
             .compactMap(SystemEnvironment.variable).first { !$0.isEmpty }
-        guard proxy?.lowercased().hasPrefix("https://") != true else {
+        guard !isSecure || proxy?.lowercased().hasPrefix("https://") != true else {
             throw Failure.usage(
                 "the proxy's URL begins with https://",
                 hint: "write http://HOST:PORT in https_proxy: what goes through it is encrypted in any case")

@@ -33,7 +33,7 @@ struct Probe {
     func ask(
         _ request: Request, longestAnswer: Int = PushAnswer.maximumBody
     ) throws -> Result {
-        let dialer = try Dialer()
+        let dialer = try Dialer(isSecure: destination.isSecure)
         guard let handle = dialer.dial(destination) else {
             return .noConnection("libcurl refuses an option")
         }

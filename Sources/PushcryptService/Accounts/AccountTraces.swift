@@ -16,7 +16,7 @@ struct AccountTag: Hashable, Sendable {
 /// The traces of an account on a phone besides its keys: notifications on the screen, plain attachments, and the system's
 /// knowledge of senders. Not run on Apple systems.
 enum AccountTraces {
-    /// Removes them. Waits for the system, at most a second.
+    /// Removes an account's traces. Waits for the system, at most a second.
     ///
     /// - Parameters:
     ///   - directory: The extension's directory in the app group; nil without one, and so without shared files.
